@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See Compare.h.
+
+#include "test/oracle/Compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+using namespace attn::oracle;
+
+uint16_t attn::oracle::toBf16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  if (std::isnan(value)) // rounding could carry a NaN payload into infinity
+    return uint16_t(bits >> 16 | 0x40);
+  return uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+float attn::oracle::fromBf16(uint16_t bits) {
+  uint32_t wide = uint32_t(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, sizeof value);
+  return value;
+}
+
+Difference attn::oracle::compare(const std::vector<double> &got,
+                                 const std::vector<double> &want) {
+  Difference d;
+  d.sizesDiffer = got.size() != want.size();
+  double errorSquares = 0.0, wantSquares = 0.0;
+  int64_t finite = 0;
+  for (size_t n = 0; n < std::min(got.size(), want.size()); ++n) {
+    if (!std::isfinite(want[n]) || !std::isfinite(got[n])) {
+      bool same = std::isnan(want[n]) ? std::isnan(got[n]) : got[n] == want[n];
+      if (!same && d.kindMismatches++ == 0)
+        d.worst = int64_t(n);
+      continue;
+    }
+    double error = std::abs(got[n] - want[n]);
+    errorSquares += error * error;
+    wantSquares += want[n] * want[n];
+    ++finite;
+    d.maxWant = std::max(d.maxWant, std::abs(want[n]));
+    if (error > d.maxAbs) {
+      d.maxAbs = error;
+      if (d.kindMismatches == 0)
+        d.worst = int64_t(n);
+    }
+  }
+  if (finite != 0)
+    d.relativeRms =
+        std::sqrt(errorSquares / (wantSquares > 0.0 ? wantSquares : finite));
+  return d;
+}
+
+static std::string check(const std::vector<double> &got,
+                         const std::vector<double> &want, double relativeRms,
+                         double maxAbs, bool maxAbsIsRelative) {
+  Difference d = compare(got, want);
+  std::ostringstream os;
+  if (d.sizesDiffer) {
+    os << "expected " << want.size() << " entries, got " << got.size();
+    return os.str();
+  }
+  // A bound relative to the data would vanish with all-zero expected data.
+  double bound = maxAbs * (maxAbsIsRelative && d.maxWant > 0 ? d.maxWant : 1.0);
+  if (d.kindMismatches == 0 && d.relativeRms <= relativeRms &&
+      d.maxAbs <= bound)
+    return {};
+  os.precision(9);
+  os << "relative RMS " << d.relativeRms << " (bound " << relativeRms
+     << "), max abs " << d.maxAbs << " (bound " << bound << "), "
+     << d.kindMismatches << " NaN or infinity mismatches; entry " << d.worst
+     << ": expected " << want[size_t(d.worst)] << ", got "
+     << got[size_t(d.worst)];
+  return os.str();
+}
+
+std::string attn::oracle::checkOutput(const std::vector<double> &got,
+                                      const std::vector<double> &want,
+                                      Tolerance tolerance) {
+  return check(got, want, tolerance.relativeRms, tolerance.maxAbs, true);
+}
+
+std::string attn::oracle::checkLse(const std::vector<double> &got,
+                                   const std::vector<double> &want,
+                                   Tolerance tolerance) {
+  // LSE is near 0 as easily as not, so only the absolute error means anything.
+  return check(got, want, HUGE_VAL, tolerance.lseAbs, false);
+}

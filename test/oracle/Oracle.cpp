@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The definitions, as loops. See Oracle.h.
+
+#include "test/oracle/Oracle.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace attn::oracle;
+
+static int64_t keyLength(const Attention &a, int64_t skv, int64_t b) {
+  if (a.lengths.empty())
+    return skv;
+  return std::clamp<int64_t>(a.lengths.at(size_t(b)), 0, skv);
+}
+
+/// The position i of row r.
+static int64_t position(const Attention &a, int64_t sq, int64_t skv, int64_t b,
+                        int64_t r) {
+  switch (a.align) {
+  case Align::None:
+  case Align::TopLeft:
+    return r;
+  case Align::BottomRight:
+    return r + keyLength(a, skv, b) - sq;
+  case Align::Offset:
+    return r + a.offset.at(a.offset.size() == 1 ? 0 : size_t(b));
+  }
+  return r;
+}
+
+bool attn::oracle::isAllowed(const Attention &a, int64_t sq, int64_t skv,
+                             int64_t b, int64_t h, int64_t r, int64_t t) {
+  if (t >= keyLength(a, skv, b))
+    return false;
+  int64_t i = position(a, sq, skv, b, r);
+  int64_t j = t + a.keyOffset;
+  if (a.causal && j > i)
+    return false;
+  if (a.window && a.window->left && j < i - *a.window->left)
+    return false;
+  if (a.window && a.window->right && j > i + *a.window->right)
+    return false;
+  return !a.keep || a.keep(b, h, i, j);
+}
+
+/// The final logit of row r and key row t. The masks are not in it.
+static double logit(const Attention &a, const Array &q, const Array &k,
+                    int64_t b, int64_t h, int64_t r, int64_t t) {
+  double dot = 0.0;
+  for (int64_t c = 0; c < q.d; ++c)
+    dot += q.at(b, h, r, c) * k.at(b, h / (q.h / k.h), t, c);
+  double s = a.scale.value_or(1.0 / std::sqrt(double(q.d))) * dot;
+  if (a.softcap)
+    s = *a.softcap * std::tanh(s / *a.softcap);
+  if (a.score)
+    s = a.score(s, b, h, position(a, q.s, k.s, b, r), t + a.keyOffset);
+  return s;
+}
+
+Result attn::oracle::attend(const Attention &a, const Array &q, const Array &k,
+                            const Array &v) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Result result{Array(q.b, q.h, q.s, v.d), Array(q.b, q.h, q.s, 1, -inf)};
+
+  for (int64_t b = 0; b < q.b; ++b)
+    for (int64_t h = 0; h < q.h; ++h)
+      for (int64_t r = 0; r < q.s; ++r) {
+        // A masked key, or one whose logit is -inf, is not looked at again.
+        std::vector<int64_t> keys;
+        std::vector<double> logits;
+        bool undefined = false;
+        for (int64_t t = 0; t < k.s; ++t) {
+          if (!isAllowed(a, q.s, k.s, b, h, r, t))
+            continue;
+          double s = logit(a, q, k, b, h, r, t);
+          if (s == -inf)
+            continue;
+          undefined |= std::isnan(s) || s == inf;
+          keys.push_back(t);
+          logits.push_back(s);
+        }
+        if (keys.empty())
+          continue; // O = 0, LSE = -inf
+        if (undefined) {
+          result.lse.at(b, h, r, 0) = nan;
+          for (int64_t c = 0; c < v.d; ++c)
+            result.o.at(b, h, r, c) = nan;
+          continue;
+        }
+
+        double max = *std::max_element(logits.begin(), logits.end());
+        double sum = 0.0;
+        for (double s : logits)
+          sum += std::exp(s - max);
+        result.lse.at(b, h, r, 0) = max + std::log(sum);
+        for (int64_t c = 0; c < v.d; ++c) {
+          double o = 0.0;
+          for (size_t n = 0; n < keys.size(); ++n)
+            o += std::exp(logits[n] - max) / sum *
+                 v.at(b, h / (q.h / v.h), keys[n], c);
+          result.o.at(b, h, r, c) = o;
+        }
+      }
+  return result;
+}
