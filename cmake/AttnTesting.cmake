@@ -1,0 +1,55 @@
+# How a test enters ctest: everything that ctest counts is added by one of the
+# functions here.
+
+find_package(GTest REQUIRED)
+include(GoogleTest)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+# Debian puts lit beside FileCheck; other packages of LLVM put it below the
+# build folder that their CMake files name.
+find_program(ATTN_LIT NAMES llvm-lit lit lit.py
+  HINTS ${LLVM_TOOLS_BINARY_DIR}
+        ${LLVM_TOOLS_BINARY_DIR}/../utils/lit
+        ${LLVM_TOOLS_BINARY_DIR}/../build/utils/lit
+  REQUIRED)
+
+# attn_configure_lit(SOURCE_ROOT): writes the site configuration of a lit suite
+# into the current binary folder.
+function(attn_configure_lit source_root)
+  set(ATTN_LIT_SOURCE_ROOT ${source_root})
+  configure_file(${PROJECT_SOURCE_DIR}/test/lit.site.cfg.py.in
+    ${CMAKE_CURRENT_BINARY_DIR}/lit.site.cfg.py @ONLY)
+endfunction()
+
+# attn_add_lit_test(NAME FOLDER): one ctest test for one folder of a suite
+# configured here, so that ctest's list says where a failure is.
+function(attn_add_lit_test name folder)
+  add_test(NAME lit.${name}
+    COMMAND ${ATTN_LIT} -sv -j2 ${CMAKE_CURRENT_BINARY_DIR}/${folder})
+  set_tests_properties(lit.${name} PROPERTIES PROCESSORS 2 TIMEOUT 1500)
+endfunction()
+
+# attn_add_gtest(NAME sources... [LINK libraries...] [WHOLE]): a GoogleTest
+# program. Its cases are counted one by one, or, with WHOLE, run in one process
+# because they share something costly such as a compiled program.
+function(attn_add_gtest name)
+  cmake_parse_arguments(ARG "WHOLE" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name}
+    PRIVATE attn_flags ${ARG_LINK} GTest::gmock GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE
+    ATTN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if(ARG_WHOLE)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1500)
+  else()
+    gtest_discover_tests(${name} TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST
+      DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+  endif()
+endfunction()
+
+# attn_add_python_test(NAME SCRIPT arguments...)
+function(attn_add_python_test name script)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${script} ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+endfunction()

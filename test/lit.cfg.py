@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Configuration shared by the lit suites of test/ and of examples/.
+
+The build's lit.site.cfg.py fills in the folders and then loads this file.
+"""
+
+import lit.formats
+from lit.llvm import llvm_config
+
+config.name = "attn"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "unit", "oracle"]
+config.substitutions.append(("%root", config.attn_source_root))
+
+llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
+llvm_config.with_environment("PATH", config.attn_tools_dir, append_path=True)
+llvm_config.add_tool_substitutions(
+    ["attn-opt", "attn-run"], [config.attn_tools_dir])
+llvm_config.add_tool_substitutions(
+    ["FileCheck", "count", "not", "split-file"], [config.llvm_tools_dir])
+
+# A test names the target it compiles for; running that code needs a machine
+# that has the instructions: "REQUIRES: avx512".
+CPU_FEATURES = {
+    "avx2": {"avx2", "fma", "f16c"},
+    "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl"},
+}
+
+
+def read_cpu_flags():
+    try:
+        with open("/proc/cpuinfo") as info:
+            for line in info:
+                if line.startswith("flags"):
+                    return set(line.partition(":")[2].split())
+    except OSError:
+        pass
+    return set()
+
+
+cpu_flags = read_cpu_flags()
+for feature, needed in CPU_FEATURES.items():
+    if needed <= cpu_flags:
+        config.available_features.add(feature)
