@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The host's way in: an Engine compiles IR just in time, a Program holds the
+// compiled functions and calls them on tensors.
+//
+//   attn::Engine engine;
+//   auto program = engine.compileFile("attention.mlir");
+//   if (!program)
+//     return report(program.error().message);
+//   auto out = program->call("attend", {q.view(), k.view(), v.view()});
+
+#ifndef ATTN_RUNTIME_ENGINE_H
+#define ATTN_RUNTIME_ENGINE_H
+
+#include "runtime/Signature.h"
+#include "runtime/Tensor.h"
+
+#include <array>
+#include <memory>
+#include <string_view>
+#include <variant>
+
+namespace attn {
+
+/// One argument of a call. Arguments of type index, i64 and i32 take the
+/// integer, f32 takes the double (or an integer).
+using Value = std::variant<TensorView, int64_t, double>;
+
+struct EngineOptions {
+  /// "cpu", or "reference": the plain lowering computed in f64.
+  std::string device = "cpu";
+  /// "host", "cpu:generic", "cpu:avx2" or "cpu:avx512".
+  std::string target = "host";
+  /// Where not empty, the IR after every stage is written into this folder.
+  std::string dumpDir;
+  /// Also compile the counters that Program::tiles() reads.
+  bool countTiles = false;
+  /// Collect the remarks of the passes, for Program::remarks().
+  bool remarks = false;
+};
+
+struct CallOptions {
+  /// Threads for this call; 0 means one per available core.
+  int threads = 0;
+};
+
+/// Compiled functions. Cheap to copy, and safe to call from several threads.
+class Program {
+public:
+  /// Calls function `name`. The results are allocated here.
+  ///
+  /// A tensor argument must have the dtype, rank and static sizes of the
+  /// signature. Strides are free: an innermost stride other than 1 or a
+  /// pointer that is not aligned to its element costs a temporary copy.
+  /// i1 tensors hold bytes of value 0 or 1.
+  Result<std::vector<Tensor>> call(std::string_view name,
+                                   const std::vector<Value> &inputs,
+                                   CallOptions options = {}) const;
+
+  /// The same into memory of the caller. An output must have the sizes of the
+  /// result, an innermost stride of 1, and must not overlap an input, another
+  /// output or itself (the byte ranges from first to last element count).
+  Result<void> callInto(std::string_view name, const std::vector<Value> &inputs,
+                        const std::vector<TensorView> &outputs,
+                        CallOptions options = {}) const;
+
+  /// The public functions in the order of the source.
+  std::vector<std::string> functions() const;
+  Result<Signature> signature(std::string_view name) const;
+
+  /// How many key tiles of attention a call with these inputs skips, runs
+  /// without mask code, and runs with it. Compiles the counters on first use.
+  Result<std::array<int64_t, 3>> tiles(std::string_view name,
+                                       const std::vector<Value> &inputs) const;
+
+  /// Floating-point operations of the attention ops in the function as full
+  /// rectangles: 2 B Hq Sq Skv (Dk + Dv) each, whatever the masks leave out.
+  /// An error where the sizes of an op do not follow from the arguments.
+  Result<double> flops(std::string_view name,
+                       const std::vector<Value> &inputs) const;
+
+  /// From text to callable code, in milliseconds.
+  double compileMillis() const;
+
+  /// The target that "host" stood for.
+  const std::string &target() const;
+
+  /// What the passes remarked, one line each, if EngineOptions::remarks.
+  const std::string &remarks() const;
+
+  /// The whole module as "llvm" (IR), "asm" (text) or "obj" (object file).
+  Result<std::string> emit(std::string_view kind) const;
+
+private:
+  friend class Engine;
+  struct Impl;
+  explicit Program(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl;
+};
+
+/// Compiles programs and keeps them: the same text under the same options is
+/// compiled once. Cheap to copy (copies share the memory) and safe to use from
+/// several threads.
+class Engine {
+public:
+  /// Never fails; options that can't be used are reported by compile*().
+  explicit Engine(EngineOptions options = {});
+
+  /// Reports options that can't be used here.
+  static Result<Engine> create(EngineOptions options = {});
+
+  Result<Program> compileFile(const std::string &path) const;
+
+  /// `name` stands for the text in messages.
+  Result<Program> compileText(std::string_view text,
+                              const std::string &name = "<text>") const;
+
+  const EngineOptions &options() const;
+
+private:
+  struct Impl;
+  std::shared_ptr<Impl> impl;
+};
+
+} // namespace attn
+
+#endif // ATTN_RUNTIME_ENGINE_H

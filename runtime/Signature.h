@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The types of a compiled function's arguments and results.
+
+#ifndef ATTN_RUNTIME_SIGNATURE_H
+#define ATTN_RUNTIME_SIGNATURE_H
+
+#include "runtime/TensorView.h"
+
+#include <string>
+#include <vector>
+
+namespace attn {
+
+/// An argument or a result. Tensors have a dtype and sizes, with -1 for
+/// dimensions that are known only at the call. `index` has dtype i64.
+struct Parameter {
+  enum class Kind { tensor, index, scalar };
+  Kind kind = Kind::tensor;
+  DType dtype = DType::f32;
+  std::vector<int64_t> sizes;
+  /// The name of the value in the source text without %; may be empty.
+  std::string name;
+  /// For results: the logarithm of the sum of exponentials of an attention.
+  bool isLogSumExp = false;
+};
+
+struct Signature {
+  std::string function;
+  std::vector<Parameter> arguments;
+  std::vector<Parameter> results;
+};
+
+/// "4x?x64xf32", "index" or "f32".
+std::string formatType(const Parameter &parameter);
+
+/// "attend(q: 4x?x64xf32, n: index) -> (4x?x64xf32)".
+std::string format(const Signature &signature);
+
+} // namespace attn
+
+#endif // ATTN_RUNTIME_SIGNATURE_H
