@@ -8,9 +8,9 @@
 // RUN:   --input='3x12x19x32xf32=normal(0,1)' \
 // RUN:   --input='3x12x19x32xf32=normal(0,1)' --input=3xi64=19,7,0
 
-// CHECK-LABEL: func.func @attention
+// CHECK-LABEL: func.func @main
 // CHECK: attn.softmax %{{.*}}, %{{.*}}, %{{.*}} lengths(%{{.*}} : tensor<?xi64>)
-func.func @attention(%q: tensor<?x12x?x32xf32>, %k: tensor<?x12x?x32xf32>,
+func.func @main(%q: tensor<?x12x?x32xf32>, %k: tensor<?x12x?x32xf32>,
                      %v: tensor<?x12x?x32xf32>, %n: tensor<?xi64>)
     -> tensor<?x12x?x32xf32> {
   %o = attn.softmax %q, %k, %v lengths(%n : tensor<?xi64>)
