@@ -67,13 +67,13 @@ int main(int argc, char **argv) {
     return fail(expected.error());
 
   double worst = 0;
+  bool good = true;
   for (int64_t i = 0; i < output.numElements(); ++i) {
     double error = std::abs(output.at(i) - expected->front().at(i));
-    // A NaN is an error too, and no comparison with it holds.
-    if (!(error <= worst))
-      worst = error;
+    worst = std::max(worst, error);
+    // A comparison with NaN is false.
+    good &= error <= 1e-5;
   }
-  bool good = worst <= 1e-5;
   std::printf("%s: largest difference from the reference device %.1e, "
               "tolerance 1.0e-05\n",
               good ? "ok" : "wrong", worst);
