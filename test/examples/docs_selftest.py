@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""docs_test.py accepts a true document and refuses each kind of false one."""
+
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from docs_test import check_document
+
+FENCE = "```"
+TRUE = {
+    "command": f"{FENCE}console\n$ echo one; echo 0.25 s; echo 7 ms\none\n"
+               f"0.5 s\n12 ms\n{FENCE}\n",
+    "skipped lines": f"{FENCE}console\n$ seq 5\n1\n...\n4\n5\n{FENCE}\n",
+    "continued command": f"{FENCE}console\n$ echo a \\\n    b\na b\n{FENCE}\n",
+    "excerpt": f"{FENCE}mlir\nb\n\n  c\n{FENCE}\n",
+    "dev command": f"{FENCE}console\n$ ./dev test\n{FENCE}\n",
+    "link": "[x](examples/x.mlir) [y](https://example.org/y)",
+}
+FALSE = {
+    "output": f"{FENCE}console\n$ echo one\ntwo\n{FENCE}\n",
+    "missing output": f"{FENCE}console\n$ echo one\n{FENCE}\n",
+    "integer": f"{FENCE}console\n$ echo 3 tiles\n4 tiles\n{FENCE}\n",
+    "order": f"{FENCE}console\n$ seq 5\n...\n4\n3\n...\n{FENCE}\n",
+    "status": f"{FENCE}console\n$ false\n{FENCE}\n",
+    "excerpt": f"{FENCE}cpp\nb\nd\n{FENCE}\n",
+    "dev command": f"{FENCE}console\n$ ./dev fly\n{FENCE}\n",
+    "link": "[x](examples/y.mlir)",
+}
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        (root / "examples").mkdir()
+        (root / "examples/x.mlir").write_text("a\n  b\nc\n")
+        (root / "dev").write_text("  test     run every test\n")
+        for good, cases in ((True, TRUE), (False, FALSE)):
+            for name, text in cases.items():
+                (root / "doc.md").write_text(text)
+                faults = list(check_document(root, root, root / "doc.md"))
+                if good == bool(faults):
+                    print(f"{name}: expected {'no' if good else 'a'} fault, "
+                          f"got {faults}")
+                    failed += 1
+    print(f"{len(TRUE) + len(FALSE)} cases, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

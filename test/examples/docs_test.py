@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs what the documents show.
+
+    docs_test.py SOURCE_ROOT BIN_DIR FILE.md ...
+
+In each document:
+- a ```console block holds commands ("$ ...") and the output they print. Every
+  command runs from the source root, with build/bin standing for BIN_DIR, and its
+  output has to match: line by line, where a line "..." stands for any lines and
+  measured numbers (with a point or an exponent, or before a unit of time) for
+  any number. The commands of ./dev would start the tests again from inside: of
+  those only the existence is checked.
+- a ```mlir or ```cpp block is a piece of a file under examples/, apart from
+  indentation and blank lines, so that it is compiled there; blocks marked
+  ```text or ```sh are not looked at.
+- a relative link names something that exists.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
+NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+(?= (?:m|u)?s\b)")
+TIMEOUT_SECONDS = 120
+
+
+def normalise(line):
+    return NUMBER.sub("#", line.rstrip())
+
+
+def matches(expected, actual):
+    """Whether the lines agree, "..." in `expected` standing for any lines."""
+    if not expected:
+        return not actual
+    if expected[0].strip() == "...":
+        return any(matches(expected[1:], actual[start:])
+                   for start in range(len(actual) + 1))
+    return (bool(actual) and normalise(expected[0]) == normalise(actual[0])
+            and matches(expected[1:], actual[1:]))
+
+
+def split_console(text):
+    """The (command, output lines) pairs of a console block."""
+    pairs = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            pairs.append([line[2:], []])
+        elif pairs and not pairs[-1][1] and pairs[-1][0].endswith("\\"):
+            pairs[-1][0] = pairs[-1][0][:-1] + line.strip()
+        elif pairs:
+            pairs[-1][1].append(line)
+    return pairs
+
+
+def check_console(root, bin_dir, text):
+    for command, expected in split_console(text):
+        if command.startswith("./dev "):
+            name = command.split()[1]
+            if f"  {name} " not in (root / "dev").read_text():
+                yield f"{command}: ./dev has no command {name}"
+            continue
+        run = subprocess.run(
+            command.replace("build/bin/", f"{bin_dir}/"), shell=True, cwd=root,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_SECONDS,
+            check=False)
+        actual = run.stdout.splitlines()
+        if run.returncode:
+            yield f"{command}: exit status {run.returncode}:\n{run.stdout}"
+        elif not matches(expected, actual):
+            yield (f"{command}: the output is not what the document shows:\n"
+                   f"{run.stdout}")
+
+
+def code_lines(text):
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def check_excerpt(root, text):
+    piece = code_lines(text)
+    for path in sorted((root / "examples").rglob("*")):
+        if path.suffix not in (".mlir", ".cpp"):
+            continue
+        lines = code_lines(path.read_text())
+        if any(lines[start:start + len(piece)] == piece
+               for start in range(len(lines))):
+            return
+    yield f"no file under examples/ contains this block:\n{text}"
+
+
+def check_document(root, bin_dir, path):
+    text = path.read_text()
+    for kind, block in BLOCK.findall(text):
+        if kind == "console":
+            yield from check_console(root, bin_dir, block)
+        elif kind in ("mlir", "cpp"):
+            yield from check_excerpt(root, block)
+    for target in LINK.findall(BLOCK.sub("", text)):
+        if "://" not in target and not (path.parent / target).exists():
+            yield f"link to {target}, which does not exist"
+
+
+def main():
+    root, bin_dir = (pathlib.Path(name).resolve() for name in sys.argv[1:3])
+    documents = [pathlib.Path(name).resolve() for name in sys.argv[3:]]
+    faults = 0
+    for path in documents:
+        for fault in check_document(root, bin_dir, path):
+            print(f"{path.relative_to(root)}: {fault}")
+            faults += 1
+    print(f"{len(documents)} documents, {faults} faults")
+    return 1 if faults or not documents else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
