@@ -28,8 +28,7 @@ struct Format16 {
 static constexpr Entry table[] = {
     {DType::f64, "f64", 8},   {DType::f32, "f32", 4}, {DType::f16, "f16", 2},
     {DType::bf16, "bf16", 2}, {DType::i1, "i1", 1},   {DType::i8, "i8", 1},
-    {DType::u8, "u8", 1},     {DType::i16, "i16", 2}, {DType::i32, "i32", 4},
-    {DType::i64, "i64", 8},
+    {DType::u8, "u8", 1},     {DType::i32, "i32", 4}, {DType::i64, "i64", 8},
 };
 static constexpr Format16 half = {10, -14, 0x7c00};
 static constexpr Format16 brain = {7, -126, 0x7f80};
@@ -141,8 +140,6 @@ double loadAsDouble(DType dtype, const void *data) {
     return load<int8_t>(data);
   case DType::u8:
     return load<uint8_t>(data);
-  case DType::i16:
-    return load<int16_t>(data);
   case DType::i32:
     return load<int32_t>(data);
   case DType::i64:
@@ -167,8 +164,6 @@ void storeFromDouble(DType dtype, double value, void *data) {
     return storeInteger<int8_t>(value, data);
   case DType::u8:
     return storeInteger<uint8_t>(value, data);
-  case DType::i16:
-    return storeInteger<int16_t>(value, data);
   case DType::i32:
     return storeInteger<int32_t>(value, data);
   case DType::i64:

@@ -15,7 +15,7 @@
 namespace attn {
 
 /// i1 is one byte per element, 0 or 1.
-enum class DType { f64, f32, f16, bf16, i1, i8, u8, i16, i32, i64 };
+enum class DType { f64, f32, f16, bf16, i1, i8, u8, i32, i64 };
 
 /// Bytes of one element in memory.
 size_t byteSize(DType dtype);

@@ -33,12 +33,13 @@ std::optional<int64_t> numElements(const std::vector<int64_t> &sizes) {
 }
 
 bool isContiguous(const TensorView &view) {
-  if (view.strides.empty())
+  std::optional<int64_t> count = numElements(view.sizes);
+  if (!count)
+    return false;
+  if (view.strides.empty() || *count == 0)
     return true;
   int64_t expected = 1;
   for (size_t i = view.sizes.size(); i-- > 0;) {
-    if (view.sizes[i] == 0)
-      return true;
     if (view.sizes[i] != 1 && view.strides[i] != expected)
       return false;
     expected *= view.sizes[i];
