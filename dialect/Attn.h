@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The one include for users of the attn dialect.
+
+#ifndef ATTN_DIALECT_ATTN_H
+#define ATTN_DIALECT_ATTN_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialect/AttnDialect.h.inc"
+#include "dialect/AttnEnums.h.inc"
+
+#include "dialect/AttnAttrInterfaces.h.inc"
+#include "dialect/AttnOpInterfaces.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/AttnAttrs.h.inc"
+
+namespace mlir::attn {
+class OnlineSoftmaxOp; // a parent of attn.yield
+} // namespace mlir::attn
+
+#define GET_OP_CLASSES
+#include "dialect/AttnOps.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/AttnTileOps.h.inc"
+
+namespace mlir::attn {
+
+/// Registers how tile ops bufferize.
+void registerBufferizationModels(DialectRegistry &registry);
+
+/// True if a mask attribute or a region of `op` reads query positions, so that
+/// the op has to say where its query rows stand.
+bool dependsOnPosition(SoftmaxFamilyInterface op);
+
+/// True if any key may be masked for other reasons than its length.
+bool hasMask(SoftmaxFamilyInterface op);
+
+/// The scale of `op` as a number: the attribute, or 1/sqrt(Dk) for a static Dk.
+/// Nothing if it is the default and Dk is dynamic.
+std::optional<double> getStaticScale(SoftmaxFamilyInterface op);
+
+/// Builds the conjunction of the mask attributes and the keep region of `op` at
+/// the insertion point. Returns null if the op masks nothing.
+Value buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder, Location loc,
+                Value b, Value h, Value i, Value j);
+
+/// Clones the one block of `region` at the insertion point with `args` for its
+/// arguments and returns what it yields.
+Value inlineRegion(Region &region, OpBuilder &builder, ValueRange args);
+
+} // namespace mlir::attn
+
+#endif // ATTN_DIALECT_ATTN_H

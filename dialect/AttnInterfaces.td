@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Interfaces: what a mask attribute offers, and what every op of the softmax
+// family offers, so that tiling and decomposition are written once.
+
+#ifndef ATTN_INTERFACES_TD
+#define ATTN_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Attn_MaskAttrInterface : AttrInterface<"MaskAttrInterface"> {
+  let cppNamespace = "::mlir::attn";
+  let description = [{
+    A mask is a predicate over (b, h, i, j): batch, query head, query position
+    and key position, all of type index. It is given as the IR of a keep region,
+    so every mask is tiled, classified and vectorised by the same code.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+        Builds the predicate at the insertion point and returns it as an i1:
+        true where query position i may see key position j.
+      }],
+      "::mlir::Value", "buildKeep",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+           "::mlir::Value":$b, "::mlir::Value":$h, "::mlir::Value":$i,
+           "::mlir::Value":$j)>,
+    InterfaceMethod<"True if every key is kept, so that the mask can go.",
+      "bool", "keepsAll", (ins), "", "return false;">
+  ];
+}
+
+def Attn_SoftmaxFamilyInterface : OpInterface<"SoftmaxFamilyInterface"> {
+  let cppNamespace = "::mlir::attn";
+  let description = [{
+    Softmax attention in any of its head layouts:
+
+        O[b,h,i,:] = sum_j P[b,h,i,j] V[b,h/G,j,:],
+        P = softmax_j(mask(score(softcap(scale * Q K^T)))).
+  }];
+  let methods = [
+    InterfaceMethod<"Q, B x Hq x Sq x Dk.", "::mlir::Value", "getQuery">,
+    InterfaceMethod<"K, B x Hkv x Skv x Dk.", "::mlir::Value", "getKey">,
+    InterfaceMethod<"V, B x Hkv x Skv x Dv.", "::mlir::Value", "getValue">,
+    InterfaceMethod<"O, B x Hq x Sq x Dv.", "::mlir::Value", "getOutput">,
+    InterfaceMethod<"Log-sum-exp of the logits, B x Hq x Sq, or null.",
+      "::mlir::Value", "getLse">,
+    InterfaceMethod<"Factor of Q K^T, or nothing for 1/sqrt(Dk).",
+      "::std::optional<::llvm::APFloat>", "getScale">,
+    InterfaceMethod<"c of c tanh(s/c), or nothing.",
+      "::std::optional<::llvm::APFloat>", "getSoftcap">,
+    InterfaceMethod<"Where query rows stand, or nothing.",
+      "::std::optional<::mlir::attn::Alignment>", "getAlign">,
+    InterfaceMethod<"Position of query row 0 (index, or one per batch), or null.",
+      "::mlir::Value", "getOffset">,
+    InterfaceMethod<"Mask attributes; their intersection holds. May be null.",
+      "::mlir::ArrayAttr", "getMaskAttr">,
+    InterfaceMethod<"Keys in use per batch, or null.",
+      "::mlir::Value", "getLengths">,
+    InterfaceMethod<"Position of key row 0, or null for 0.",
+      "::mlir::Value", "getKeyOffset">,
+    InterfaceMethod<"(s, b, h, i, j) -> s', or empty.",
+      "::mlir::Region &", "getScore">,
+    InterfaceMethod<"(b, h, i, j) -> i1, or empty.",
+      "::mlir::Region &", "getKeep">,
+    InterfaceMethod<"True if Hq may be a multiple of Hkv.",
+      "bool", "hasGroupedHeads", (ins), "", "return false;">
+  ];
+}
+
+#endif // ATTN_INTERFACES_TD

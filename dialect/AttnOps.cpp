@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Whole-attention ops: assembly, verifiers, shape inference and the helpers that
+// lowerings share.
+
+#include "dialect/ShapeRules.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+//===- assembly -----------------------------------------------------------===//
+
+/// masks ::= attribute (`,` attribute)*
+static ParseResult parseMasks(OpAsmParser &parser, ArrayAttr &masks) {
+  SmallVector<Attribute> attributes;
+  if (parser.parseCommaSeparatedList(
+          [&] { return parser.parseAttribute(attributes.emplace_back()); }))
+    return failure();
+  masks = parser.getBuilder().getArrayAttr(attributes);
+  return success();
+}
+
+static void printMasks(OpAsmPrinter &printer, Operation *, ArrayAttr masks) {
+  llvm::interleaveComma(masks, printer);
+}
+
+/// result-types ::= type | `(` type (`,` type)? `)`
+static ParseResult parseResultTypes(OpAsmParser &parser, Type &output,
+                                    Type &lse) {
+  if (failed(parser.parseOptionalLParen()))
+    return parser.parseType(output);
+  if (parser.parseType(output))
+    return failure();
+  if (succeeded(parser.parseOptionalComma()) && parser.parseType(lse))
+    return failure();
+  return parser.parseRParen();
+}
+
+static void printResultTypes(OpAsmPrinter &printer, Operation *, Type output,
+                             Type lse) {
+  if (lse)
+    printer << "(" << output << ", " << lse << ")";
+  else
+    printer << output;
+}
+
+#define GET_OP_CLASSES
+#include "dialect/AttnOps.cpp.inc"
+
+//===- queries on the op --------------------------------------------------===//
+
+bool attn::hasMask(SoftmaxFamilyInterface op) {
+  if (!op.getKeep().empty())
+    return true;
+  return op.getMaskAttr() && llvm::any_of(op.getMaskAttr(), [](Attribute attr) {
+           return !cast<MaskAttrInterface>(attr).keepsAll();
+         });
+}
+
+bool attn::dependsOnPosition(SoftmaxFamilyInterface op) {
+  if (op.getMaskAttr() && !op.getMaskAttr().empty())
+    return true;
+  // (s, b, h, i, j) and (b, h, i, j): i is the last but one argument.
+  return llvm::any_of(ArrayRef<Region *>{&op.getScore(), &op.getKeep()},
+                      [](Region *region) {
+                        if (region->empty() || region->getNumArguments() < 2)
+                          return false;
+                        unsigned position = region->getNumArguments() - 2;
+                        return !region->getArgument(position).use_empty();
+                      });
+}
+
+std::optional<double> attn::getStaticScale(SoftmaxFamilyInterface op) {
+  if (std::optional<APFloat> scale = op.getScale())
+    return scale->convertToDouble();
+  int64_t headDim = cast<RankedTensorType>(op.getQuery().getType()).getDimSize(3);
+  if (ShapedType::isDynamic(headDim))
+    return std::nullopt;
+  return 1.0 / std::sqrt(static_cast<double>(headDim));
+}
+
+Value attn::inlineRegion(Region &region, OpBuilder &builder, ValueRange args) {
+  Block &block = region.front();
+  IRMapping mapping;
+  mapping.map(block.getArguments(), args);
+  for (Operation &op : block.without_terminator())
+    builder.clone(op, mapping);
+  return mapping.lookupOrDefault(cast<YieldOp>(block.back()).getValue());
+}
+
+Value attn::buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder,
+                      Location loc, Value b, Value h, Value i, Value j) {
+  Value keep;
+  auto conjoin = [&](Value predicate) {
+    keep = keep ? arith::AndIOp::create(builder, loc, keep, predicate)
+                      .getResult()
+                : predicate;
+  };
+  if (ArrayAttr masks = op.getMaskAttr())
+    for (auto mask : masks.getAsRange<MaskAttrInterface>())
+      if (!mask.keepsAll())
+        conjoin(mask.buildKeep(builder, loc, b, h, i, j));
+  if (!op.getKeep().empty())
+    conjoin(inlineRegion(op.getKeep(), builder, {b, h, i, j}));
+  return keep;
+}
+
+//===- verifiers ----------------------------------------------------------===//
+
+/// c1, c9, c10: element types and result types.
+static LogicalResult verifyTypes(SoftmaxFamilyInterface op) {
+  auto query = cast<RankedTensorType>(op.getQuery().getType());
+  auto key = cast<RankedTensorType>(op.getKey().getType());
+  auto value = cast<RankedTensorType>(op.getValue().getType());
+  for (auto [name, type] : {std::pair{"key", key}, std::pair{"value", value}})
+    if (type.getElementType() != query.getElementType())
+      return op->emitOpError() << name << ": expected element type "
+                               << query.getElementType()
+                               << " (from query), got "
+                               << type.getElementType();
+  auto verifyResult = [&](StringRef name, Type got, ArrayRef<int64_t> sizes,
+                          Type elementType) -> LogicalResult {
+    auto expected = RankedTensorType::get(sizes, elementType);
+    auto type = cast<RankedTensorType>(got);
+    if (type != expected)
+      return op->emitOpError()
+             << name << ": expected " << expected << ", got " << type;
+    return success();
+  };
+  if (failed(verifyResult("output", op.getOutput().getType(),
+                          {query.getDimSize(0), query.getDimSize(1),
+                           query.getDimSize(2), value.getDimSize(3)},
+                          query.getElementType())))
+    return failure();
+  if (op.getLse())
+    return verifyResult("lse", op.getLse().getType(),
+                        query.getShape().take_front(3),
+                        Float32Type::get(op->getContext()));
+  return success();
+}
+
+/// c13 to c17: numbers, positions and masks.
+static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
+  if (std::optional<APFloat> scale = op.getScale();
+      scale && !scale->isFinite())
+    return op->emitOpError() << "scale: expected a finite number, got "
+                             << scale->convertToDouble();
+  if (std::optional<APFloat> softcap = op.getSoftcap();
+      softcap &&
+      (!softcap->isFinite() || softcap->isNegative() || softcap->isZero()))
+    return op->emitOpError() << "softcap: expected a finite number > 0, got "
+                             << softcap->convertToDouble();
+  if (ArrayAttr masks = op.getMaskAttr())
+    for (Attribute mask : masks)
+      if (!isa<MaskAttrInterface>(mask))
+        return op->emitOpError()
+               << "mask: expected a mask attribute, got " << mask;
+  if (op.getAlign() && op.getOffset())
+    return op->emitOpError() << "offset: expected no offset beside align";
+  if (dependsOnPosition(op) && !op.getAlign() && !op.getOffset())
+    return op->emitOpError()
+           << "expected align or offset, as a mask or region depends on the "
+              "position of queries";
+  return success();
+}
+
+static LogicalResult verifyFamily(SoftmaxFamilyInterface op) {
+  if (failed(verifyTypes(op)) || failed(verifyShapeRules(op)))
+    return failure();
+  return verifyClauses(op);
+}
+
+bool GqaOp::hasGroupedHeads() { return true; }
+
+LogicalResult SoftmaxOp::verify() { return verifyFamily(*this); }
+LogicalResult GqaOp::verify() { return verifyFamily(*this); }
+
+LogicalResult SoftmaxOp::verifyRegions() {
+  return verifyScalarRegions(*this, getScore(), getKeep());
+}
+LogicalResult GqaOp::verifyRegions() {
+  return verifyScalarRegions(*this, getScore(), getKeep());
+}
+
+//===- shapes -------------------------------------------------------------===//
+
+static LogicalResult reifyShapes(SoftmaxFamilyInterface op, OpBuilder &builder,
+                                 ReifiedRankedShapedTypeDims &shapes) {
+  auto getDim = [&](Value value, int64_t dim) {
+    return tensor::getMixedSize(builder, op->getLoc(), value, dim);
+  };
+  Value query = op.getQuery();
+  shapes.push_back({getDim(query, 0), getDim(query, 1), getDim(query, 2),
+                    getDim(op.getValue(), 3)});
+  if (op.getLse())
+    shapes.push_back({getDim(query, 0), getDim(query, 1), getDim(query, 2)});
+  return success();
+}
+
+LogicalResult
+SoftmaxOp::reifyResultShapes(OpBuilder &builder,
+                             ReifiedRankedShapedTypeDims &shapes) {
+  return reifyShapes(*this, builder, shapes);
+}
+LogicalResult GqaOp::reifyResultShapes(OpBuilder &builder,
+                                       ReifiedRankedShapedTypeDims &shapes) {
+  return reifyShapes(*this, builder, shapes);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tile ops: verifiers and memory effects.
+
+#include "dialect/ShapeRules.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+#define GET_OP_CLASSES
+#include "dialect/AttnTileOps.cpp.inc"
+
+/// On memrefs, inputs are read and inits are read and written; `readsInits` is
+/// false where an op only overwrites them. On tensors there are no effects.
+static void
+addEffects(DestinationStyleOpInterface op, bool readsInits,
+           SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+               &effects) {
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (isa<MemRefType>(input->get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), input);
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    if (!isa<MemRefType>(init.get().getType()))
+      continue;
+    if (readsInits)
+      effects.emplace_back(MemoryEffects::Read::get(), &init);
+    effects.emplace_back(MemoryEffects::Write::get(), &init);
+  }
+}
+
+/// Checks that `value` has the given rank.
+static LogicalResult verifyRank(Operation *op, StringRef name, Value value,
+                                int64_t rank) {
+  int64_t got = cast<ShapedType>(value.getType()).getRank();
+  if (got == rank)
+    return success();
+  return op->emitOpError() << name << ": expected rank " << rank << ", got "
+                           << got;
+}
+
+/// Checks the shapes of the state: acc (any x M), max and sum (M) for a static M.
+static LogicalResult verifyState(Operation *op, Value acc, Value max,
+                                 Value sum) {
+  if (failed(verifyRank(op, "acc", acc, 2)) ||
+      failed(verifyRank(op, "max", max, 1)) ||
+      failed(verifyRank(op, "sum", sum, 1)))
+    return failure();
+  int64_t rows = cast<ShapedType>(max.getType()).getDimSize(0);
+  if (ShapedType::isDynamic(rows))
+    return op->emitOpError() << "max: expected a static number of rows";
+  for (auto [name, value, dim] : {std::tuple{"acc", acc, 1}, {"sum", sum, 0}})
+    if (int64_t got = cast<ShapedType>(value.getType()).getDimSize(dim);
+        got != rows)
+      return op->emitOpError() << name << ": expected " << rows
+                               << " rows (from max), got " << got;
+  for (auto [name, value] : {std::pair{"acc", acc}, {"max", max}, {"sum", sum}})
+    if (!getElementTypeOrSelf(value.getType()).isF32())
+      return op->emitOpError() << name << ": expected f32, got "
+                               << getElementTypeOrSelf(value.getType());
+  return success();
+}
+
+/// Checks that `op` has a result per init on tensors and none on memrefs.
+static LogicalResult verifyResults(DestinationStyleOpInterface op) {
+  SmallVector<Type> expected;
+  for (Value init : op.getDpsInits())
+    if (isa<TensorType>(init.getType()))
+      expected.push_back(init.getType());
+  if (TypeRange(op->getResultTypes()) != TypeRange(expected))
+    return op->emitOpError() << "results: expected (" << expected << "), got ("
+                             << op->getResultTypes() << ")";
+  return success();
+}
+
+//===- online_softmax -----------------------------------------------------===//
+
+LogicalResult OnlineSoftmaxOp::verify() {
+  auto self = cast<DestinationStyleOpInterface>(getOperation());
+  auto query = cast<ShapedType>(getQuery().getType());
+  if (query.getRank() != 3 && query.getRank() != 2)
+    return emitOpError() << "query: expected rank 3 (heads x rows x head dim) "
+                            "or 2 (packed), got rank "
+                         << query.getRank();
+  if (hasPackedQuery() == static_cast<bool>(getScale()))
+    return emitOpError() << "scale: expected "
+                         << (getScale() ? "none with a packed query"
+                                        : "one with an unpacked query");
+  if (failed(verifyRank(*this, "key", getKey(), 2)) ||
+      failed(verifyRank(*this, "value", getValue(), 2)) ||
+      failed(verifyState(*this, getAcc(), getMax(), getSum())))
+    return failure();
+  if (hasPackedQuery() && query.getDimSize(1) != getNumRows())
+    return emitOpError() << "query: expected " << getNumRows()
+                         << " packed columns (from max), got "
+                         << query.getDimSize(1);
+  if (static_cast<int64_t>(getKeyTile()) < 1)
+    return emitOpError() << "key_tile: expected at least 1, got "
+                         << static_cast<int64_t>(getKeyTile());
+  if (getKeep().empty() == static_cast<bool>(getMasked()))
+    return emitOpError() << "masked: expected "
+                         << (getMasked() ? "none without a keep region"
+                                         : "one with a keep region");
+  if (failed(verifyScalarRegions(*this, getScore(), getKeep())))
+    return failure();
+  return verifyResults(self);
+}
+
+void OnlineSoftmaxOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  addEffects(cast<DestinationStyleOpInterface>(getOperation()),
+             /*readsInits=*/true, effects);
+}
+
+//===- pack_query ---------------------------------------------------------===//
+
+LogicalResult PackQueryOp::verify() {
+  if (failed(verifyRank(*this, "query", getQuery(), 3)) ||
+      failed(verifyRank(*this, "packed", getPacked(), 2)))
+    return failure();
+  return verifyResults(cast<DestinationStyleOpInterface>(getOperation()));
+}
+
+void PackQueryOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  addEffects(cast<DestinationStyleOpInterface>(getOperation()),
+             /*readsInits=*/false, effects);
+}
+
+//===- online_finish ------------------------------------------------------===//
+
+LogicalResult OnlineFinishOp::verify() {
+  if (failed(verifyState(*this, getAcc(), getMax(), getSum())) ||
+      failed(verifyRank(*this, "output", getOutput(), 3)))
+    return failure();
+  if (getLse() && failed(verifyRank(*this, "lse", getLse(), 2)))
+    return failure();
+  return verifyResults(cast<DestinationStyleOpInterface>(getOperation()));
+}
+
+void OnlineFinishOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  addEffects(cast<DestinationStyleOpInterface>(getOperation()),
+             /*readsInits=*/false, effects);
+}

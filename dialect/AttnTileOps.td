@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tile ops: the softmax family between tiling and a machine. They are in
+// destination style, on tensors before bufferization and on memrefs after it.
+
+#ifndef ATTN_TILE_OPS_TD
+#define ATTN_TILE_OPS_TD
+
+include "dialect/AttnBase.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Attn_Shaped : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
+
+class Attn_TileOp<string mnemonic, list<Trait> traits = []>
+    : Attn_Op<mnemonic, !listconcat(traits, [
+        DestinationStyleOpInterface,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])> {
+  let hasVerifier = 1;
+}
+
+def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
+    [AttrSizedOperandSegments]> {
+  let summary = "adds one tile of keys to the running softmax of a query tile";
+  let description = [{
+    The online softmax (Milakov and Gimelshein 2018; Dao et al. 2022, algorithm
+    1) for a tile of M query rows and n <= N keys. With s[r,t] the final logit
+    (as in `attn.softmax`, -inf where not kept):
+
+        max'[r]   = max(max[r], max_t s[r,t])
+        p[r,t]    = exp(s[r,t] - max'[r])
+        sum'[r]   = exp(max[r] - max'[r]) sum[r] + sum_t p[r,t]
+        acc'[:,r] = exp(max[r] - max'[r]) acc[:,r] + sum_t p[r,t] V[t,:]
+
+    It is associative over keys. Row r of the tile is query head h + r / m at
+    position i + r mod m, where m is `fold`: the rows are heads times positions.
+
+    | operand | shape | meaning |
+    |---|---|---|
+    | query | heads x m x Dk, or packed Dk x M (f32, scaled) | |
+    | key | n x Dk | n may be smaller than the tile |
+    | value | n x Dv | |
+    | acc | >= Dv x M, f32 | transposed, one column per query row |
+    | max, sum | M, f32 | running maximum (natural scale) and sum |
+    | b, h, i, j | index | batch, first head, first query and key position |
+    | fold | index | rows per head |
+    | scale | f32 | factor of Q K^T; absent if query is packed |
+    | masked | i1 | whether keep has to be evaluated in this tile |
+
+    `masked` is present if and only if there is a keep region; where it is false
+    every key of the tile is kept. A weight of 0 never multiplies a value: where
+    a key is not kept, NaN or infinity in its value row changes nothing.
+  }];
+  let arguments = (ins
+    Attn_Shaped:$query, Attn_Shaped:$key, Attn_Shaped:$value,
+    Attn_Shaped:$acc, Attn_Shaped:$max, Attn_Shaped:$sum,
+    Index:$b, Index:$h, Index:$i, Index:$j, Index:$fold,
+    Optional<F32>:$scale, Optional<I1>:$masked,
+    OptionalAttr<F64Attr>:$softcap,
+    I64Attr:$key_tile);
+  let regions = (region AnyRegion:$score, AnyRegion:$keep);
+  let results = (outs Variadic<AnyRankedTensor>:$state);
+  let assemblyFormat = [{
+    `ins` `(` $query `,` $key `,` $value `:`
+      type($query) `,` type($key) `,` type($value) `)`
+    `outs` `(` $acc `,` $max `,` $sum `:`
+      type($acc) `,` type($max) `,` type($sum) `)`
+    `at` `(` $b `,` $h `,` $i `,` $j `)` `fold` `(` $fold `)`
+    `key_tile` `(` $key_tile `)`
+    (`scale` `(` $scale^ `)`)? (`softcap` `(` $softcap^ `)`)?
+    (`score` $score^)?
+    (`masked` `(` $masked^ `)`)?
+    (`keep` $keep^)?
+    attr-dict (`->` type($state)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 3, 3);
+    }
+    /// True if the query operand is in packed form, Dk x M.
+    bool hasPackedQuery() {
+      return ::llvm::cast<::mlir::ShapedType>(getQuery().getType()).getRank() ==
+             2;
+    }
+    /// M, the rows of the query tile.
+    int64_t getNumRows() {
+      return ::llvm::cast<::mlir::ShapedType>(getMax().getType())
+          .getDimSize(0);
+    }
+  }];
+}
+
+def Attn_PackQueryOp : Attn_TileOp<"pack_query"> {
+  let summary = "packs a query tile with queries as lanes";
+  let description = [{
+    packed[d, g * m + s] = scale * Q[g, s, d] in f32 for the heads x m x Dk rows
+    of the tile, and 0 in the columns beyond them.
+  }];
+  let arguments = (ins Attn_Shaped:$query, Attn_Shaped:$packed,
+                       F32:$scale);
+  let results = (outs Variadic<AnyRankedTensor>:$result);
+  let assemblyFormat = [{
+    `ins` `(` $query `:` type($query) `)` `outs` `(` $packed `:` type($packed) `)`
+    `scale` `(` $scale `)` attr-dict (`->` type($result)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 1, 1);
+    }
+  }];
+}
+
+def Attn_OnlineFinishOp : Attn_TileOp<"online_finish"> {
+  let summary = "turns the state of an online softmax into O and lse";
+  let description = [{
+    For row r = g * m + s of the tile:
+
+        O[g,s,:] = acc[:,r] / sum[r]      (0 where sum[r] = 0)
+        lse[g,s] = max[r] + ln(sum[r])    (-inf where sum[r] = 0)
+
+    | operand | shape |
+    |---|---|
+    | acc | >= Dv x M, f32 |
+    | max, sum | M, f32 |
+    | output | heads x m x Dv |
+    | lse | heads x m, f32, optional |
+  }];
+  let arguments = (ins Attn_Shaped:$acc, Attn_Shaped:$max, Attn_Shaped:$sum,
+                       Attn_Shaped:$output, Optional<Attn_Shaped>:$lse);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $acc `,` $max `,` $sum `:`
+      type($acc) `,` type($max) `,` type($sum) `)`
+    `outs` `(` $output `:` type($output) (`,` $lse^ `:` type($lse))? `)`
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 3,
+                                         getLse() ? 2 : 1);
+    }
+  }];
+}
+
+#endif // ATTN_TILE_OPS_TD

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What may stand in a score or keep region, c18 to c20. The list of operations
+// is the contract between users and every lowering: the classifier, the vector
+// form and the reference each handle all of it. It is also the only guard
+// against what LLVM would spend minutes on, such as wide integers.
+
+#include "dialect/ShapeRules.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// True for index, integers of at most 64 bits and f16, bf16, f32.
+static bool isAllowedType(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.isSignless() && integer.getWidth() <= 64;
+  return type.isIndex() || type.isF16() || type.isBF16() || type.isF32();
+}
+
+static bool isAllowedArith(Operation *op) {
+  return isa<arith::AddFOp, arith::AddIOp, arith::AndIOp, arith::CeilDivSIOp,
+             arith::CeilDivUIOp, arith::CmpFOp, arith::CmpIOp,
+             arith::ConstantOp, arith::DivFOp, arith::DivSIOp, arith::DivUIOp,
+             arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::FPToSIOp,
+             arith::FloorDivSIOp, arith::IndexCastOp, arith::IndexCastUIOp,
+             arith::MaxNumFOp, arith::MaxSIOp, arith::MaxUIOp,
+             arith::MaximumFOp, arith::MinNumFOp, arith::MinSIOp,
+             arith::MinUIOp, arith::MinimumFOp, arith::MulFOp, arith::MulIOp,
+             arith::NegFOp, arith::OrIOp, arith::RemSIOp, arith::RemUIOp,
+             arith::SIToFPOp, arith::SelectOp, arith::ShLIOp, arith::ShRSIOp,
+             arith::ShRUIOp, arith::SubFOp, arith::SubIOp, arith::TruncFOp,
+             arith::TruncIOp, arith::UIToFPOp, arith::XOrIOp>(op);
+}
+
+static bool isAllowedMath(Operation *op) {
+  return isa<math::AbsFOp, math::AbsIOp, math::Exp2Op, math::ExpOp, math::FmaOp,
+             math::LogOp, math::SqrtOp, math::TanhOp>(op);
+}
+
+/// Checks one operation of a region; `emitError` starts the diagnostic.
+static LogicalResult
+verifyRegionOp(Operation *op, Region &region,
+               function_ref<InFlightDiagnostic()> emitError) {
+  if (isa<YieldOp>(op))
+    return success();
+  if (isa<tensor::ExtractOp, tensor::DimOp>(op)) {
+    if (auto dim = dyn_cast<tensor::DimOp>(op); dim && !dim.getConstantIndex())
+      return emitError() << "expected a constant index of 'tensor.dim'";
+    Value tensor = op->getOperand(0);
+    auto type = dyn_cast<RankedTensorType>(tensor.getType());
+    if (!type || !isAllowedType(type.getElementType()))
+      return emitError() << "captured tensor: expected a ranked tensor of "
+                            "integers up to 64 bits, f16, bf16 or f32, got "
+                         << tensor.getType();
+    if (region.isAncestor(tensor.getParentRegion()))
+      return emitError() << "captured tensor: expected a value from outside";
+    return success();
+  }
+  // In the tile op, bufferization turns captured tensors into memrefs.
+  if (isa<OnlineSoftmaxOp>(region.getParentOp()) &&
+      isa<memref::LoadOp, memref::DimOp, bufferization::ToBufferOp,
+          bufferization::ToTensorOp>(op))
+    return success();
+  if (!isAllowedArith(op) && !isAllowedMath(op))
+    return emitError() << "expected an allowed operation, got '"
+                       << op->getName() << "'";
+  if (isAllowedMath(op) && !isa<math::AbsIOp>(op) &&
+      !op->getResult(0).getType().isF32())
+    return emitError() << "'" << op->getName() << "': expected f32, got "
+                       << op->getResult(0).getType();
+  for (Type type : llvm::concat<const Type>(
+           SmallVector<Type>(op->getOperandTypes()),
+           SmallVector<Type>(op->getResultTypes())))
+    if (!isAllowedType(type))
+      return emitError() << "'" << op->getName()
+                         << "': expected index, integers up to 64 bits, f16, "
+                            "bf16 or f32, got "
+                         << type;
+  return success();
+}
+
+/// Checks one region; `name` is "score" or "keep".
+static LogicalResult verifyScalarRegion(Operation *op, Region &region,
+                                        StringRef name, TypeRange arguments,
+                                        Type result) {
+  if (region.empty())
+    return success();
+  auto emitError = [&] { return op->emitOpError() << name << " region: "; };
+  if (!region.hasOneBlock())
+    return emitError() << "expected one block, got "
+                       << region.getBlocks().size();
+  Block &block = region.front();
+  if (block.getArgumentTypes() != arguments)
+    return emitError() << "expected arguments (" << arguments << "), got ("
+                       << block.getArgumentTypes() << ")";
+  auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
+  if (!yield)
+    return emitError() << "expected 'attn.yield' at the end";
+  if (yield.getValue().getType() != result)
+    return emitError() << "expected to yield " << result << ", got "
+                       << yield.getValue().getType();
+  for (Operation &inner : block) {
+    if (inner.getNumRegions() != 0)
+      return emitError() << "expected an allowed operation, got '"
+                         << inner.getName() << "'";
+    if (failed(verifyRegionOp(&inner, region, emitError)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult attn::verifyScalarRegions(Operation *op, Region &score,
+                                        Region &keep) {
+  Builder builder(op->getContext());
+  Type index = builder.getIndexType(), f32 = builder.getF32Type();
+  if (failed(verifyScalarRegion(op, score, "score",
+                                {f32, index, index, index, index}, f32)))
+    return failure();
+  return verifyScalarRegion(op, keep, "keep", {index, index, index, index},
+                            builder.getI1Type());
+}
+
+SmallVector<Value> attn::getCapturedTensors(SoftmaxFamilyInterface op) {
+  llvm::SetVector<Value> captured;
+  for (Region *region : {&op.getScore(), &op.getKeep()})
+    region->walk([&](tensor::ExtractOp extract) {
+      captured.insert(extract.getTensor());
+    });
+  return captured.takeVector();
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The list of shape constraints of the softmax family, c2 to c12.
+
+#include "dialect/ShapeRules.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+bool ShapeRule::holds(int64_t expectedSize, int64_t gotSize) const {
+  switch (kind) {
+  case Kind::Equal:
+    return gotSize == expectedSize;
+  case Kind::MultipleOf:
+    return expectedSize == 0 ? gotSize == 0 : gotSize % expectedSize == 0;
+  case Kind::AtLeastOne:
+    return gotSize >= 1;
+  }
+  llvm_unreachable("unknown rule kind");
+}
+
+std::string ShapeRule::describe(Operation *op) const {
+  std::string text = "'" + op->getName().getStringRef().str() + "' op " +
+                     operand + ": expected " + what;
+  if (!from.empty())
+    text += " (" + from + ")";
+  return text;
+}
+
+SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
+  using Kind = ShapeRule::Kind;
+  Value query = op.getQuery(), key = op.getKey(), value = op.getValue();
+  SmallVector<ShapeRule> rules;
+  auto add = [&](int number, Kind kind, DimRef expected, DimRef got,
+                 StringRef operand, StringRef what, StringRef from) {
+    rules.push_back({kind, expected, got, number, operand.str(), what.str(),
+                     from.str()});
+  };
+  add(2, Kind::Equal, {query, 0}, {key, 0}, "key", "batch", "from query");
+  add(3, Kind::Equal, {query, 0}, {value, 0}, "value", "batch", "from query");
+  add(4, Kind::Equal, {key, 1}, {value, 1}, "value", "heads", "from key");
+  if (op.hasGroupedHeads())
+    add(5, Kind::MultipleOf, {key, 1}, {query, 1}, "query",
+        "heads to be a multiple of key heads", "from key");
+  else
+    add(5, Kind::Equal, {query, 1}, {key, 1}, "key", "heads", "from query");
+  add(6, Kind::Equal, {query, 3}, {key, 3}, "key", "head dim", "from query");
+  add(7, Kind::Equal, {key, 2}, {value, 2}, "value", "length", "from key");
+  add(8, Kind::AtLeastOne, {}, {query, 3}, "query", "head dim of at least", "");
+  if (Value offset = op.getOffset();
+      offset && isa<RankedTensorType>(offset.getType()))
+    add(11, Kind::Equal, {query, 0}, {offset, 0}, "offset", "batch",
+        "from query");
+  if (Value lengths = op.getLengths())
+    add(12, Kind::Equal, {query, 0}, {lengths, 0}, "lengths", "batch",
+        "from query");
+  return rules;
+}
+
+/// The static size that `ref` names, 1 for the constant, or nothing.
+static std::optional<int64_t> getStaticSize(DimRef ref) {
+  if (!ref.operand)
+    return 1;
+  auto type = cast<RankedTensorType>(ref.operand.getType());
+  if (type.isDynamicDim(ref.dim))
+    return std::nullopt;
+  return type.getDimSize(ref.dim);
+}
+
+LogicalResult attn::verifyShapeRules(SoftmaxFamilyInterface op) {
+  for (const ShapeRule &rule : getShapeRules(op)) {
+    std::optional<int64_t> expected = getStaticSize(rule.expected);
+    std::optional<int64_t> got = getStaticSize(rule.got);
+    if (!expected || !got || rule.holds(*expected, *got))
+      continue;
+    InFlightDiagnostic diag = op->emitOpError()
+                              << rule.operand << ": expected " << rule.what
+                              << " " << *expected;
+    if (!rule.from.empty())
+      diag << " (" << rule.from << ")";
+    return diag << ", got " << *got;
+  }
+  return success();
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The shape constraints of the softmax family as data. The verifier checks them
+// on static sizes, the plan function on the sizes of a call.
+
+#ifndef ATTN_DIALECT_SHAPERULES_H
+#define ATTN_DIALECT_SHAPERULES_H
+
+#include "dialect/Attn.h"
+
+namespace mlir::attn {
+
+/// A dimension of an operand, or the constant 1 where `operand` is null.
+struct DimRef {
+  Value operand;
+  int64_t dim = 0;
+};
+
+/// One constraint between two sizes of an op.
+struct ShapeRule {
+  enum class Kind {
+    Equal,      ///< got == expected
+    MultipleOf, ///< got is a multiple of expected; 0 only of anything
+    AtLeastOne  ///< got >= 1; expected is not used
+  };
+  Kind kind;
+  DimRef expected;
+  DimRef got;
+  /// Constraint number, operand and what is expected of it, as in
+  /// "key: expected head dim" and "(from query)".
+  int number;
+  std::string operand;
+  std::string what;
+  std::string from;
+
+  /// True if the rule holds for these sizes.
+  bool holds(int64_t expectedSize, int64_t gotSize) const;
+  /// "'attn.gqa' op key: expected head dim (from query)", for a message that
+  /// goes on with the two sizes.
+  std::string describe(Operation *op) const;
+};
+
+/// The rules of `op` in the order in which they are to be checked.
+SmallVector<ShapeRule> getShapeRules(SoftmaxFamilyInterface op);
+
+/// Checks every rule of `op` whose sizes are both static.
+LogicalResult verifyShapeRules(SoftmaxFamilyInterface op);
+
+/// Checks the regions of a whole-attention or tile op, either of which may be
+/// empty: arguments, result and the list of allowed operations.
+LogicalResult verifyScalarRegions(Operation *op, Region &score, Region &keep);
+
+/// The tensors that the regions of `op` read from outside, in order of first
+/// use.
+SmallVector<Value> getCapturedTensors(SoftmaxFamilyInterface op);
+
+} // namespace mlir::attn
+
+#endif // ATTN_DIALECT_SHAPERULES_H

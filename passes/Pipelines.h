@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The stages of the compiler as functions; Pipelines.cpp is their map.
+
+#ifndef ATTN_PASSES_PIPELINES_H
+#define ATTN_PASSES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::attn {
+
+/// What the stages take, from the command line or from C++.
+struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
+  PassOptions::Option<std::string> target{
+      *this, "target", llvm::cl::init("host"),
+      llvm::cl::desc("cpu:generic, cpu:avx2, cpu:avx512 or host")};
+  PassOptions::Option<std::string> dump{
+      *this, "dump", llvm::cl::init(""),
+      llvm::cl::desc("folder for numbered IR after every stage")};
+  PassOptions::Option<bool> countTiles{
+      *this, "count-tiles", llvm::cl::init(false),
+      llvm::cl::desc("also emit NAME.tiles, which counts a call's tiles")};
+};
+
+/// Records the target on the module. First in every pipeline.
+void buildTarget(OpPassManager &pm, const PipelineOptions &options);
+
+/// attn -> attn: canonical form.
+void buildRewrite(OpPassManager &pm, const PipelineOptions &options);
+
+/// attn -> scf and attn tile ops, on tensors.
+void buildTile(OpPassManager &pm, const PipelineOptions &options);
+
+/// Tile ops -> vector, omp -> llvm.
+void buildCpu(OpPassManager &pm, const PipelineOptions &options);
+
+/// attn -> linalg and arith in f64, straight from the source.
+void buildDecompose(OpPassManager &pm, const PipelineOptions &options);
+
+/// linalg and arith -> loops -> llvm, for the reference device.
+void buildReference(OpPassManager &pm, const PipelineOptions &options);
+
+/// Registers --attn-STAGE (one stage) and --attn-to-STAGE (all up to it).
+void registerPipelines();
+
+} // namespace mlir::attn
+
+#endif // ATTN_PASSES_PIPELINES_H

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The table of targets.
+
+#include "passes/analysis/TargetInfo.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+// Register blocks: 8 x 3 leaves 5 of 32 vector registers for operands; 4 x 3
+// leaves 4 of 16. Without fused multiply-add a product needs a register of its
+// own, so the generic block is 4 x 2.
+static constexpr TargetInfo kTargets[] = {
+    // name, cpu, width, rows, vectors, fma, key tile
+    {"cpu:generic", "x86-64-v2", 4, 4, 2, false, 64},
+    {"cpu:avx2", "x86-64-v3", 8, 4, 3, true, 64},
+    {"cpu:avx512", "x86-64-v4", 16, 8, 3, true, 64},
+};
+
+const TargetInfo *attn::lookupTarget(StringRef name) {
+  for (const TargetInfo &target : kTargets)
+    if (target.name == name)
+      return &target;
+  return nullptr;
+}
+
+std::string attn::listTargets() {
+  return llvm::join(llvm::map_range(kTargets,
+                                    [](const TargetInfo &target) {
+                                      return target.name.str();
+                                    }),
+                    ", ");
+}
+
+StringRef attn::resolveTarget(StringRef name) {
+  if (name != "host")
+    return name;
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  auto has = [&](std::initializer_list<StringRef> names) {
+    return llvm::all_of(names, [&](StringRef f) { return features.lookup(f); });
+  };
+  if (has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma"}))
+    return "cpu:avx512";
+  if (has({"avx2", "fma", "f16c", "bmi2"}))
+    return "cpu:avx2";
+  return "cpu:generic";
+}
+
+const TargetInfo *attn::getTarget(Operation *op) {
+  auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op)
+                                  : op->getParentOfType<ModuleOp>();
+  auto name = module->getAttrOfType<StringAttr>(kTargetAttrName);
+  if (!name) {
+    op->emitError() << "expected module attribute '" << kTargetAttrName
+                    << "', one of " << listTargets();
+    return nullptr;
+  }
+  const TargetInfo *target = lookupTarget(name.getValue());
+  if (!target)
+    op->emitError() << "module attribute '" << kTargetAttrName
+                    << "': expected one of " << listTargets() << ", got '"
+                    << name.getValue() << "'";
+  return target;
+}
