@@ -28,6 +28,26 @@ static void printMasks(OpAsmPrinter &printer, Operation *, ArrayAttr masks) {
   llvm::interleaveComma(masks, printer);
 }
 
+/// A custom directive, because the attribute's own printer starts with a blank.
+static ParseResult parseAlignment(OpAsmParser &parser, AlignmentAttr &align) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<Alignment> value = symbolizeAlignment(keyword);
+  if (!value)
+    return parser.emitError(loc, "align: expected top_left or bottom_right, "
+                                 "got ")
+           << keyword;
+  align = AlignmentAttr::get(parser.getContext(), *value);
+  return success();
+}
+
+static void printAlignment(OpAsmPrinter &printer, Operation *,
+                           AlignmentAttr align) {
+  printer << stringifyAlignment(align.getValue());
+}
+
 /// result-types ::= type | `(` type (`,` type)? `)`
 static ParseResult parseResultTypes(OpAsmParser &parser, Type &output,
                                     Type &lse) {

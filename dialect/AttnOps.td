@@ -42,7 +42,7 @@ class Attn_SoftmaxFamilyOp<string mnemonic, list<Trait> traits = []>
     $query `,` $key `,` $value
     (`scale` `(` $scale^ `)`)?
     (`softcap` `(` $softcap^ `)`)?
-    (`align` `(` $align^ `)`)?
+    (`align` `(` custom<Alignment>($align)^ `)`)?
     (`offset` `(` $offset^ `:` type($offset) `)`)?
     (`mask` `(` custom<Masks>($mask)^ `)`)?
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
