@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Compiled code touches nothing outside its operands: every input and output
+// ends at, or starts right after, a page that may not be accessed.
+
+#include "test/e2e/Variants.h"
+#include "gtest/gtest.h"
+
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+enum class Side { EndsAtGuard, StartsAfterGuard };
+
+/// Memory between two inaccessible pages, against one of them.
+class Guarded {
+public:
+  Guarded(size_t bytes, Side side) {
+    size_t page = size_t(sysconf(_SC_PAGESIZE));
+    size_t body = (bytes + page - 1) / page * page;
+    length = body + 2 * page;
+    void *p =
+        mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED)
+      return;
+    base = static_cast<char *>(p);
+    if (body != 0 && mprotect(base + page, body, PROT_READ | PROT_WRITE) != 0)
+      return;
+    data = base + page + (side == Side::EndsAtGuard ? body - bytes : 0);
+  }
+  ~Guarded() {
+    if (base)
+      munmap(base, length);
+  }
+  Guarded(const Guarded &) = delete;
+  Guarded &operator=(const Guarded &) = delete;
+
+  char *data = nullptr;
+
+private:
+  char *base = nullptr;
+  size_t length = 0;
+};
+
+struct Cell {
+  Target target;
+  Side side;
+};
+void PrintTo(const Cell &c, std::ostream *os) { *os << c.target.name; }
+
+std::vector<Cell> cells() {
+  std::vector<Cell> all;
+  for (const Target &target : allTargets())
+    for (Side side : {Side::EndsAtGuard, Side::StartsAfterGuard})
+      all.push_back({target, side});
+  return all;
+}
+
+class GuardPage : public testing::TestWithParam<Cell> {
+protected:
+  TensorView place(DType dtype, const std::vector<int64_t> &sizes) {
+    int64_t count = *numElements(sizes);
+    memory.push_back(std::make_unique<Guarded>(size_t(count) * byteSize(dtype),
+                                               GetParam().side));
+    return {memory.back()->data, dtype, sizes, contiguousStrides(sizes)};
+  }
+  TensorView placeCopy(const TensorView &view) {
+    TensorView placed = place(view.dtype, view.sizes);
+    std::vector<uint8_t> bytes = toBytes(view);
+    if (!bytes.empty())
+      std::memcpy(placed.data, bytes.data(), bytes.size());
+    return placed;
+  }
+
+  void check(DType dtype, const Variant &variant, const Sizes &sizes) {
+    std::string ir = irFor("gqa", dtype, variant);
+    Problem p = makeProblem(sizes, dtype, variant);
+    std::vector<Value> inputs;
+    for (const oracle::Array *a : {&p.q, &p.k, &p.v})
+      inputs.push_back(placeCopy(
+          makeTensor(dtype, {a->b, a->h, a->s, a->d}, a->data)->view()));
+    for (const Value &value : p.captured.values) {
+      const auto *view = std::get_if<TensorView>(&value);
+      inputs.push_back(view ? Value(placeCopy(*view)) : value);
+    }
+    std::vector<TensorView> outputs = {
+        place(dtype, {sizes.b, sizes.hq, sizes.sq, sizes.dv}),
+        place(DType::f32, {sizes.b, sizes.hq, sizes.sq})};
+    std::shared_ptr<Program> program = compile(GetParam().target, ir);
+    ASSERT_TRUE(program);
+    Result<void> result = program->callInto("main", inputs, outputs);
+    ASSERT_TRUE(result.ok()) << result.error().message;
+
+    oracle::Result want = oracle::attend(p.attention, p.q, p.k, p.v);
+    EXPECT_EQ(oracle::checkOutput(toDoubles(outputs[0]), want.o.data,
+                                  toleranceOf(dtype)),
+              "")
+        << variant.name << ", " << sizes;
+    EXPECT_EQ(oracle::checkLse(toDoubles(outputs[1]), want.lse.data,
+                               toleranceOf(dtype)),
+              "")
+        << variant.name << ", " << sizes;
+    memory.clear();
+  }
+
+  std::vector<std::unique_ptr<Guarded>> memory;
+};
+
+TEST_P(GuardPage, NothingOutsideTheOperandsIsTouched) {
+  ATTN_SKIP_UNLESS_HERE(GetParam().target);
+  const Sizes shapes[] = {
+      {2, 6, 2, 37, 53, 40, 24},  {1, 3, 1, 1, 65, 7, 5},
+      {1, 2, 1, 49, 129, 64, 80}, {1, 1, 1, 1, 1, 1, 1},
+      {1, 4, 2, 5, 2, 3, 33},
+  };
+  for (DType dtype : {DType::f32, DType::bf16})
+    for (const char *name :
+         {"none", "causal_bottom_right", "lengths", "documents",
+          "boolean_mask_i8", "alibi_f32", "bias"})
+      for (const Sizes &sizes : shapes)
+        check(dtype, variantNamed(name), sizes);
+}
+
+/// Head sizes that the compiler knows take other loops than dynamic ones.
+TEST_P(GuardPage, StaticHeadSizes) {
+  ATTN_SKIP_UNLESS_HERE(GetParam().target);
+  for (auto [dk, dv] : {std::pair<int64_t, int64_t>{7, 5}, {40, 80}}) {
+    Sizes sizes{2, 6, 2, 37, 53, dk, dv};
+    const Variant &variant = variantNamed("causal_bottom_right");
+    Problem p = makeProblem(sizes, DType::bf16, variant);
+    std::vector<Value> inputs;
+    for (const oracle::Array *a : {&p.q, &p.k, &p.v})
+      inputs.push_back(placeCopy(
+          makeTensor(DType::bf16, {a->b, a->h, a->s, a->d}, a->data)->view()));
+    std::vector<Tensor> got = run(
+        GetParam().target, irFor("gqa", DType::bf16, variant, dk, dv), inputs);
+    EXPECT_EQ(checkAgainst(oracle::attend(p.attention, p.q, p.k, p.v),
+                           DType::bf16, got),
+              "");
+  }
+}
+
+std::string cellName(const testing::TestParamInfo<Cell> &info) {
+  return info.param.target.name + (info.param.side == Side::EndsAtGuard
+                                       ? "_ends_at_guard"
+                                       : "_starts_after_guard");
+}
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Targets, GuardPage, testing::ValuesIn(cells()),
+                         cellName);
+
+/// A byte beyond the end must be fatal, or the tests above say nothing.
+TEST(GuardPageMustFail, OnOneByteTooFar) {
+  Guarded atEnd(100, Side::EndsAtGuard), atStart(100, Side::StartsAfterGuard);
+  ASSERT_TRUE(atEnd.data && atStart.data);
+  atEnd.data[99] = atStart.data[0] = 1;
+  auto read = [](volatile char *p) { return *p; };
+  EXPECT_DEATH((void)read(atEnd.data + 100), "");
+  EXPECT_DEATH((void)read(atStart.data - 1), "");
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Properties that hold bit for bit: what is masked never matters, a NaN reaches
+// exactly the rows that may see it, and neither threads nor the neighbours in a
+// batch change a result.
+
+#include "test/e2e/Variants.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+const Sizes sizes{3, 6, 2, 85, 150, 40, 24};
+
+struct Cell {
+  DType dtype;
+  std::string variant;
+  Target target;
+};
+std::string cellName(const testing::TestParamInfo<Cell> &info) {
+  const Cell &c = info.param;
+  return std::string(name(c.dtype)) + "_" + c.variant + "_" + c.target.name;
+}
+void PrintTo(const Cell &c, std::ostream *os) {
+  *os << name(c.dtype) << " " << c.variant << " " << c.target.name;
+}
+
+std::vector<Cell> cells(const std::vector<std::string> &variants) {
+  std::vector<Cell> all;
+  for (DType dtype : {DType::f32, DType::bf16})
+    for (const std::string &variant : variants)
+      for (const Target &target : allTargets())
+        all.push_back({dtype, variant, target});
+  return all;
+}
+
+/// The masks of the properties, one of every kind.
+const std::vector<std::string> masks = {
+    "causal_bottom_right", "causal_top_left", "causal_window",
+    "window_both_sides",   "lengths",         "causal_lengths_i32",
+    "causal_key_offset",   "block_diagonal",  "dilated_window",
+    "documents",           "boolean_mask_i8", "everything",
+};
+
+class Property : public testing::TestWithParam<Cell> {
+protected:
+  void SetUp() override {
+    ATTN_SKIP_UNLESS_HERE(GetParam().target);
+    const Variant &variant = variantNamed(GetParam().variant);
+    ir = irFor("gqa", GetParam().dtype, variant);
+    problem = makeProblem(sizes, GetParam().dtype, variant, 5);
+    clean = run(GetParam().target, ir, problem);
+    ASSERT_EQ(clean.size(), 2u);
+  }
+
+  bool mayUse(int64_t b, int64_t h, int64_t r, int64_t t) const {
+    return oracle::isAllowed(problem.attention, sizes.sq, sizes.skv, b, h, r,
+                             t);
+  }
+  /// Whether any row of the group of kv head `g` may use key t.
+  bool isUsed(int64_t b, int64_t g, int64_t t) const {
+    for (int64_t h = g * 3; h < g * 3 + 3; ++h)
+      for (int64_t r = 0; r < sizes.sq; ++r)
+        if (mayUse(b, h, r, t))
+          return true;
+    return false;
+  }
+
+  /// The rows that `isReached` names hold what `want` accepts, all others keep
+  /// their bits.
+  template <class Reached, class Accepts>
+  void expectReachesOnly(const std::vector<Tensor> &got, Reached isReached,
+                         Accepts accepts) {
+    ASSERT_EQ(got.size(), 2u);
+    std::vector<double> o = toDoubles(got[0].view());
+    std::vector<double> lse = toDoubles(got[1].view());
+    std::vector<uint8_t> bytes[2] = {toBytes(got[0].view()),
+                                     toBytes(got[1].view())};
+    std::vector<uint8_t> cleanBytes[2] = {toBytes(clean[0].view()),
+                                          toBytes(clean[1].view())};
+    int64_t reached = 0, kept = 0, row = 0;
+    for (int64_t b = 0; b < sizes.b; ++b)
+      for (int64_t h = 0; h < sizes.hq; ++h)
+        for (int64_t r = 0; r < sizes.sq; ++r, ++row) {
+          std::string where = "b " + std::to_string(b) + " h " +
+                              std::to_string(h) + " r " + std::to_string(r);
+          if (isReached(b, h, r)) {
+            ++reached;
+            ASSERT_TRUE(accepts(&o[size_t(row * sizes.dv)], lse[size_t(row)]))
+                << where;
+            continue;
+          }
+          ++kept;
+          for (int n : {0, 1}) {
+            size_t width = bytes[n].size() / lse.size();
+            ASSERT_TRUE(std::equal(bytes[n].begin() + row * width,
+                                   bytes[n].begin() + (row + 1) * width,
+                                   cleanBytes[n].begin() + row * width))
+                << (n == 0 ? "O" : "LSE") << " changed at " << where;
+          }
+        }
+    EXPECT_GT(kept, 0);
+    EXPECT_GT(reached, 0);
+  }
+
+  std::string ir;
+  Problem problem;
+  std::vector<Tensor> clean;
+};
+
+TEST_P(Property, MaskedKeysAndValuesNeverMatter) {
+  const double bad[] = {NAN, INFINITY, -INFINITY};
+  Problem spoilt = problem;
+  int64_t masked = 0;
+  for (int64_t b = 0; b < sizes.b; ++b)
+    for (int64_t g = 0; g < sizes.hkv; ++g)
+      for (int64_t t = 0; t < sizes.skv; ++t) {
+        if (isUsed(b, g, t))
+          continue;
+        ++masked;
+        for (int64_t d = 0; d < sizes.dk; ++d)
+          spoilt.k.at(b, g, t, d) = bad[(t + d) % 3];
+        for (int64_t d = 0; d < sizes.dv; ++d)
+          spoilt.v.at(b, g, t, d) = bad[(t + b + d) % 3];
+      }
+  // Some masks let some row see every key.
+  if (masked == 0)
+    GTEST_SKIP() << "every key is seen by a row";
+  std::vector<Tensor> got = run(GetParam().target, ir, spoilt);
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_TRUE(toBytes(got[0].view()) == toBytes(clean[0].view()));
+  EXPECT_TRUE(toBytes(got[1].view()) == toBytes(clean[1].view()));
+}
+
+/// Keys in the first tile, on a diagonal tile, and at ragged ends.
+const int64_t someKeys[] = {0, 7, 63, 64, 70, 84, 127, 140};
+
+TEST_P(Property, NaNInAValueReachesTheRowsThatSeeIt) {
+  for (int64_t t : someKeys) {
+    if (!isUsed(0, 1, t))
+      continue;
+    SCOPED_TRACE("key " + std::to_string(t));
+    Problem spoilt = problem;
+    spoilt.v.at(0, 1, t, 3) = NAN;
+    oracle::Result want =
+        oracle::attend(spoilt.attention, spoilt.q, spoilt.k, spoilt.v);
+    std::vector<Tensor> got = run(GetParam().target, ir, spoilt);
+    // Column 3 is NaN and the other columns are right: this checks them too.
+    EXPECT_EQ(checkAgainst(want, GetParam().dtype, got), "");
+    expectReachesOnly(
+        got,
+        [&](int64_t b, int64_t h, int64_t r) {
+          return b == 0 && h >= 3 && mayUse(b, h, r, t);
+        },
+        [](const double *o, double lse) {
+          return std::isnan(o[3]) && std::isfinite(o[2]) && std::isfinite(lse);
+        });
+  }
+}
+
+TEST_P(Property, InfinityInAValueReachesTheRowsThatSeeIt) {
+  for (int64_t t : {7, 70}) {
+    if (!isUsed(1, 0, t))
+      continue;
+    SCOPED_TRACE("key " + std::to_string(t));
+    Problem spoilt = problem;
+    spoilt.v.at(1, 0, t, 0) = INFINITY;
+    expectReachesOnly(
+        run(GetParam().target, ir, spoilt),
+        [&](int64_t b, int64_t h, int64_t r) {
+          return b == 1 && h < 3 && mayUse(b, h, r, t);
+        },
+        [](const double *o, double lse) {
+          return o[0] == INFINITY && std::isfinite(o[1]) && std::isfinite(lse);
+        });
+  }
+}
+
+TEST_P(Property, NaNInAKeyReachesTheRowsThatSeeIt) {
+  for (int64_t t : someKeys) {
+    if (!isUsed(0, 0, t))
+      continue;
+    SCOPED_TRACE("key " + std::to_string(t));
+    Problem spoilt = problem;
+    spoilt.k.at(0, 0, t, 2) = NAN;
+    expectReachesOnly(
+        run(GetParam().target, ir, spoilt),
+        [&](int64_t b, int64_t h, int64_t r) {
+          return b == 0 && h < 3 && mayUse(b, h, r, t);
+        },
+        [](const double *o, double lse) {
+          return std::isnan(o[0]) && std::isnan(o[sizes.dv - 1]) &&
+                 std::isnan(lse);
+        });
+  }
+}
+
+TEST_P(Property, NaNInAQueryStaysInItsRow) {
+  Problem spoilt = problem;
+  for (int64_t r : {0, 50, 84})
+    spoilt.q.at(0, 4, r, 39) = NAN;
+  bool seesAny[85] = {};
+  for (int64_t r = 0; r < sizes.sq; ++r)
+    for (int64_t t = 0; t < sizes.skv; ++t)
+      seesAny[r] |= mayUse(0, 4, r, t);
+  expectReachesOnly(
+      run(GetParam().target, ir, spoilt),
+      [&](int64_t b, int64_t h, int64_t r) {
+        return b == 0 && h == 4 && (r == 0 || r == 50 || r == 84) && seesAny[r];
+      },
+      [](const double *o, double lse) {
+        return std::isnan(o[0]) && std::isnan(lse);
+      });
+}
+
+TEST_P(Property, ThreadsDoNotChangeBits) {
+  for (int threads : {1, 2, 3}) {
+    std::vector<Tensor> got = run(GetParam().target, ir, problem, threads);
+    ASSERT_EQ(got.size(), 2u);
+    EXPECT_TRUE(toBytes(got[0].view()) == toBytes(clean[0].view())) << threads;
+    EXPECT_TRUE(toBytes(got[1].view()) == toBytes(clean[1].view())) << threads;
+  }
+}
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Masks, Property, testing::ValuesIn(cells(masks)),
+                         cellName);
+
+/// The property tests compare bits, so a changed bit must be seen.
+TEST(PropertyMustFail, OnAChangedLastBit) {
+  const Variant &variant = variantNamed("causal_bottom_right");
+  std::string ir = irFor("gqa", DType::f32, variant);
+  Problem problem = makeProblem(sizes, DType::f32, variant, 5);
+  std::vector<Tensor> clean = run(allTargets()[1], ir, problem);
+  problem.v.at(2, 1, 149, 23) *= 1.0 + 0x1p-20; // only the last row sees it
+  std::vector<Tensor> got = run(allTargets()[1], ir, problem);
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_FALSE(toBytes(got[0].view()) == toBytes(clean[0].view()));
+  EXPECT_TRUE(toBytes(got[1].view()) == toBytes(clean[1].view()));
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Masks skip what they mask: the tiles that a call visits, and those it runs
+// with mask code, are within 10 % of what the definition of the mask needs.
+
+#include "test/e2e/Variants.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+/// Rows and keys of a tile.
+struct TileSize {
+  const char *target;
+  int64_t rows, keys;
+};
+const TileSize tileSizes[] = {
+    {"cpu:avx512", 48, 64}, {"cpu:avx2", 24, 64}, {"cpu:generic", 8, 64}};
+
+struct Mask {
+  std::string name, arguments, clauses;
+  bool (*keeps)(int64_t i, int64_t j);
+};
+
+/// 16 documents of unequal length in 1024 tokens.
+const int64_t tokens = 1024;
+int64_t documentOf(int64_t t) { return (t * t / tokens + t) / 128; }
+
+std::string keep(const std::string &body) {
+  return "align(bottom_right) keep {\n" + keepArguments + body +
+         "    attn.yield %p : i1\n  }";
+}
+
+const std::vector<Mask> &masks() {
+  static const auto causal = [](int64_t i, int64_t j) { return j <= i; };
+  static const std::vector<Mask> all = {
+      {"none", "", "", [](int64_t, int64_t) { return true; }},
+      {"causal", "", "align(bottom_right) mask(#attn.causal)", causal},
+      {"difference", "",
+       keep("    %zero = arith.constant 0 : index\n"
+            "    %d = arith.subi %i, %j : index\n"
+            "    %p = arith.cmpi sge, %d, %zero : index\n"),
+       causal},
+      {"not_greater", "",
+       keep("    %true = arith.constant true\n"
+            "    %g = arith.cmpi sgt, %j, %i : index\n"
+            "    %p = arith.xori %g, %true : i1\n"),
+       causal},
+      {"select", "",
+       keep("    %true = arith.constant true\n"
+            "    %false = arith.constant false\n"
+            "    %g = arith.cmpi sgt, %j, %i : index\n"
+            "    %p = arith.select %g, %false, %true : i1\n"),
+       causal},
+      {"block_diagonal", "",
+       keep("    %c = arith.constant 128 : index\n"
+            "    %x = arith.divsi %i, %c : index\n"
+            "    %y = arith.divsi %j, %c : index\n"
+            "    %p = arith.cmpi eq, %x, %y : index\n"),
+       [](int64_t i, int64_t j) { return i / 128 == j / 128; }},
+      {"window", "",
+       "align(bottom_right) mask(#attn.causal, #attn.window<left = 255>)",
+       [](int64_t i, int64_t j) { return j <= i && i - j <= 255; }},
+      {"documents", ", %doc: tensor<?xi32>",
+       keep("    %x = tensor.extract %doc[%i] : tensor<?xi32>\n"
+            "    %y = tensor.extract %doc[%j] : tensor<?xi32>\n"
+            "    %p = arith.cmpi eq, %x, %y : i32\n"),
+       [](int64_t i, int64_t j) { return documentOf(i) == documentOf(j); }},
+  };
+  return all;
+}
+
+struct Cell {
+  TileSize tile;
+  Mask mask;
+};
+void PrintTo(const Cell &c, std::ostream *os) {
+  *os << c.tile.target << " " << c.mask.name;
+}
+
+std::vector<Cell> cells() {
+  std::vector<Cell> all;
+  for (const TileSize &tile : tileSizes)
+    for (const Mask &mask : masks())
+      all.push_back({tile, mask});
+  return all;
+}
+
+struct Counts {
+  int64_t skipped = 0, plain = 0, masked = 0;
+  int64_t total() const { return skipped + plain + masked; }
+};
+
+/// What the definition needs: a tile without an allowed pair is skipped, one
+/// with nothing but allowed pairs needs no mask code. With key tiles that end
+/// in the middle, the last one needs it too.
+Counts idealCounts(const TileSize &tile, int64_t sq, int64_t skv,
+                   bool (*keeps)(int64_t, int64_t)) {
+  Counts counts;
+  for (int64_t i0 = 0; i0 < sq; i0 += tile.rows)
+    for (int64_t j0 = 0; j0 < skv; j0 += tile.keys) {
+      bool any = false, all = j0 + tile.keys <= skv;
+      for (int64_t i = i0; i < std::min(i0 + tile.rows, sq); ++i)
+        for (int64_t j = j0; j < std::min(j0 + tile.keys, skv); ++j) {
+          bool kept = keeps(i + skv - sq, j);
+          any |= kept;
+          all &= kept;
+        }
+      ++(!any ? counts.skipped : all ? counts.plain : counts.masked);
+    }
+  return counts;
+}
+
+bool isWithin(int64_t got, int64_t want) {
+  return std::abs(got - want) * 10 <= want;
+}
+
+class TileCount : public testing::TestWithParam<Cell> {};
+
+TEST_P(TileCount, IsWithinTenPercentOfTheIdeal) {
+  const Cell &cell = GetParam();
+  const int64_t b = 2, h = 3;
+  EngineOptions options;
+  options.target = cell.tile.target;
+  options.countTiles = true;
+  Engine engine(options);
+  Variant variant{cell.mask.name, cell.mask.arguments, "", cell.mask.clauses};
+  Result<Program> program =
+      engine.compileText(irFor("softmax", DType::f32, variant));
+  ASSERT_TRUE(program.ok()) << program.error().message;
+
+  Arguments inputs;
+  std::vector<double> zeros(size_t(b * h * tokens * 8));
+  for (int n = 0; n < 3; ++n)
+    inputs.add(DType::f32, {b, h, tokens, 8}, zeros);
+  if (!cell.mask.arguments.empty()) {
+    std::vector<double> ids;
+    for (int64_t t = 0; t < tokens; ++t)
+      ids.push_back(double(documentOf(t)));
+    ASSERT_EQ(ids.back(), 15);
+    inputs.add(DType::i32, {tokens}, ids);
+  }
+  Result<std::array<int64_t, 3>> tiles = program->tiles("main", inputs.values);
+  ASSERT_TRUE(tiles.ok()) << tiles.error().message;
+
+  Counts got{(*tiles)[0], (*tiles)[1], (*tiles)[2]};
+  Counts want = idealCounts(cell.tile, tokens, tokens, cell.mask.keeps);
+  EXPECT_EQ(got.total(), want.total() * b * h);
+  EXPECT_TRUE(
+      isWithin(got.plain + got.masked, (want.plain + want.masked) * b * h))
+      << "visited " << got.plain + got.masked << ", ideal "
+      << (want.plain + want.masked) * b * h;
+  EXPECT_TRUE(isWithin(got.masked, want.masked * b * h))
+      << "masked " << got.masked << ", ideal " << want.masked * b * h;
+}
+
+std::string cellName(const testing::TestParamInfo<Cell> &info) {
+  return std::string(info.param.tile.target + 4) + "_" + info.param.mask.name;
+}
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Targets, TileCount, testing::ValuesIn(cells()),
+                         cellName);
+
+TEST(TileCountMustFail, OnTilesThatAreNotSkipped) {
+  EXPECT_TRUE(isWithin(110, 100));
+  EXPECT_FALSE(isWithin(111, 100));
+  EXPECT_FALSE(isWithin(1, 0));
+  // Counting a causal mask as none is far off.
+  Counts causal = idealCounts(tileSizes[0], tokens, tokens,
+                              [](int64_t i, int64_t j) { return j <= i; });
+  EXPECT_EQ(causal.total(), 22 * 16);
+  EXPECT_FALSE(isWithin(causal.total(), causal.plain + causal.masked));
+}
