@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The order of a call: check inputs, plan, allocate or check outputs, run.
+
+#include "runtime/Call.h"
+
+#include "runtime/Arguments.h"
+
+#include <algorithm>
+
+namespace attn {
+
+static Error countError(const Signature &signature, const char *what,
+                        size_t expected, size_t got) {
+  return Error{ErrorCode::invalidArgument,
+               "function '" + signature.function + "': expected " +
+                   std::to_string(expected) + " " + what + ", got " +
+                   std::to_string(got)};
+}
+
+static Result<void> addInputs(const CompiledFunction &function,
+                              const std::vector<Value> &inputs,
+                              Arguments &arguments) {
+  const Signature &signature = function.signature;
+  if (inputs.size() != signature.arguments.size())
+    return countError(signature, "inputs", signature.arguments.size(),
+                      inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (Result<void> done =
+            arguments.addInput(signature.arguments[i], inputs[i],
+                               describeParameter(signature, false, i));
+        !done)
+      return done.error();
+  return {};
+}
+
+/// The sizes of the results for the inputs in `arguments`.
+static Result<std::vector<std::vector<int64_t>>>
+planResults(const CompiledFunction &function, Arguments &arguments) {
+  const Signature &signature = function.signature;
+  size_t count = 0;
+  for (const Parameter &result : signature.results)
+    count += result.sizes.size();
+  // The plan reports a broken rule through two slots.
+  std::vector<int64_t> out(std::max<size_t>(count, 2), 0);
+  std::vector<int64_t> &in = arguments.planInput();
+  if (in.empty())
+    in.push_back(0);
+  int64_t status = function.plan(in.data(), out.data());
+  if (status != 0) {
+    bool isKnown =
+        status > 0 && static_cast<size_t>(status) <= function.rules.size();
+    return Error{ErrorCode::invalidArgument,
+                 (isKnown ? function.rules[status - 1]
+                          : "function '" + signature.function + "': rule " +
+                                std::to_string(status)) +
+                     " " + std::to_string(out[0]) + ", got " +
+                     std::to_string(out[1])};
+  }
+  std::vector<std::vector<int64_t>> sizes;
+  size_t next = 0;
+  for (const Parameter &result : signature.results) {
+    sizes.emplace_back(out.begin() + next,
+                       out.begin() + next + result.sizes.size());
+    next += result.sizes.size();
+  }
+  return sizes;
+}
+
+Result<std::vector<Tensor>> callFunction(const CompiledFunction &function,
+                                         const std::vector<Value> &inputs) {
+  const Signature &signature = function.signature;
+  Arguments arguments;
+  if (Result<void> done = addInputs(function, inputs, arguments); !done)
+    return done.error();
+  auto sizes = planResults(function, arguments);
+  if (!sizes)
+    return sizes.error();
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < sizes->size(); ++i) {
+    Result<Tensor> result =
+        Tensor::empty(signature.results[i].dtype, (*sizes)[i]);
+    if (!result)
+      return Error{result.error().code, describeParameter(signature, true, i) +
+                                            result.error().message};
+    arguments.addTrusted(result->view());
+    results.push_back(std::move(*result));
+  }
+  function.kernel(arguments.pointers().data());
+  return results;
+}
+
+Result<void> callFunctionInto(const CompiledFunction &function,
+                              const std::vector<Value> &inputs,
+                              const std::vector<TensorView> &outputs) {
+  const Signature &signature = function.signature;
+  Arguments arguments;
+  if (Result<void> done = addInputs(function, inputs, arguments); !done)
+    return done.error();
+  if (outputs.size() != signature.results.size())
+    return countError(signature, "outputs", signature.results.size(),
+                      outputs.size());
+  auto sizes = planResults(function, arguments);
+  if (!sizes)
+    return sizes.error();
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (Result<void> done =
+            arguments.addOutput(signature.results[i], (*sizes)[i], outputs[i],
+                                describeParameter(signature, true, i));
+        !done)
+      return done.error();
+  function.kernel(arguments.pointers().data());
+  return {};
+}
+
+Result<std::array<int64_t, 3>> countTiles(const CompiledFunction &function,
+                                          const std::vector<Value> &inputs) {
+  Arguments arguments;
+  if (Result<void> done = addInputs(function, inputs, arguments); !done)
+    return done.error();
+  auto sizes = planResults(function, arguments);
+  if (!sizes)
+    return sizes.error();
+  std::array<int64_t, 3> counts = {};
+  arguments.addTrusted({counts.data(), DType::i64, {3}, {1}});
+  function.tiles(arguments.pointers().data());
+  return counts;
+}
+
+static Result<double> sizeOf(const SizeSource &source,
+                             const std::vector<Value> &inputs) {
+  switch (source.kind) {
+  case SizeSource::Kind::constant:
+    return static_cast<double>(source.constant);
+  case SizeSource::Kind::argument:
+    if (const TensorView *view =
+            std::get_if<TensorView>(&inputs[source.argument]))
+      return static_cast<double>(view->sizes[source.dim]);
+    break;
+  case SizeSource::Kind::unknown:
+    break;
+  }
+  return Error{ErrorCode::unsupported,
+               "sizes of an attention op do not follow from the arguments"};
+}
+
+Result<double> countFlops(const CompiledFunction &function,
+                          const std::vector<Value> &inputs) {
+  Arguments arguments;
+  if (Result<void> done = addInputs(function, inputs, arguments); !done)
+    return done.error();
+  double total = 0;
+  for (const AttentionSizes &sizes : function.attentions) {
+    double product = 2;
+    for (const SizeSource &source :
+         {sizes.batch, sizes.queryHeads, sizes.queries, sizes.keys}) {
+      Result<double> size = sizeOf(source, inputs);
+      if (!size)
+        return Error{size.error().code, "function '" +
+                                            function.signature.function +
+                                            "': " + size.error().message};
+      product *= *size;
+    }
+    Result<double> keyDim = sizeOf(sizes.keyDim, inputs);
+    Result<double> valueDim = sizeOf(sizes.valueDim, inputs);
+    if (!keyDim || !valueDim)
+      return (!keyDim ? keyDim : valueDim).error();
+    total += product * (*keyDim + *valueDim);
+  }
+  return total;
+}
+
+} // namespace attn

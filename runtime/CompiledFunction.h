@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the compiler hands to the runtime for one public function: addresses of
+// machine code and the facts needed to call it safely. Internal; no LLVM.
+
+#ifndef ATTN_RUNTIME_COMPILEDFUNCTION_H
+#define ATTN_RUNTIME_COMPILEDFUNCTION_H
+
+#include "runtime/Engine.h"
+
+namespace attn {
+
+/// A size that is a constant, or dimension `dim` of argument `argument`, or
+/// not known from the arguments.
+struct SizeSource {
+  enum class Kind { constant, argument, unknown };
+  Kind kind = Kind::unknown;
+  int64_t constant = 0;
+  size_t argument = 0;
+  size_t dim = 0;
+};
+
+/// The sizes of one attention op, for counting its operations.
+struct AttentionSizes {
+  SizeSource batch, queryHeads, queries, keys, keyDim, valueDim;
+};
+
+struct CompiledFunction {
+  Signature signature;
+
+  /// Texts of the rules that `plan` checks, rule k at index k - 1; the two
+  /// sizes are appended.
+  std::vector<std::string> rules;
+
+  /// `in`: for each argument in order its sizes, or its value (0 for floats).
+  /// `out`: the sizes of all results in order, with room for at least two.
+  /// Returns 0, or the number of a broken rule with the expected size in
+  /// out[0] and the size it got in out[1].
+  int64_t (*plan)(int64_t *in, int64_t *out) = nullptr;
+
+  /// One pointer per argument, then one per result: to a memref descriptor for
+  /// a tensor, to the value for a scalar.
+  void (*kernel)(void **arguments) = nullptr;
+
+  /// The same with one result of three i64: skipped, plain, masked tiles. Null
+  /// unless compiled with countTiles.
+  void (*tiles)(void **arguments) = nullptr;
+
+  std::vector<AttentionSizes> attentions;
+};
+
+} // namespace attn
+
+#endif // ATTN_RUNTIME_COMPILEDFUNCTION_H
