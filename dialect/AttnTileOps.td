@@ -34,6 +34,7 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
 
     It is associative over keys. Row r of the tile is query head h + r / m at
     position i + r mod m, where m is `fold`: the rows are heads times positions.
+    Without `fold` the tile is of one head.
 
     | operand | shape | meaning |
     |---|---|---|
@@ -43,7 +44,7 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
     | acc | >= Dv x M, f32 | transposed, one column per query row |
     | max, sum | M, f32 | running maximum (natural scale) and sum |
     | b, h, i, j | index | batch, first head, first query and key position |
-    | fold | index | rows per head |
+    | fold | index | m, rows per head; absent for a tile of one head |
     | scale | f32 | factor of Q K^T; absent if query is packed |
     | masked | i1 | whether keep has to be evaluated in this tile |
 
@@ -54,8 +55,8 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
   let arguments = (ins
     Attn_Shaped:$query, Attn_Shaped:$key, Attn_Shaped:$value,
     Attn_Shaped:$acc, Attn_Shaped:$max, Attn_Shaped:$sum,
-    Index:$b, Index:$h, Index:$i, Index:$j, Index:$fold,
-    Optional<F32>:$scale, Optional<I1>:$masked,
+    Index:$b, Index:$h, Index:$i, Index:$j,
+    Optional<Index>:$fold, Optional<F32>:$scale, Optional<I1>:$masked,
     OptionalAttr<F64Attr>:$softcap,
     I64Attr:$key_tile);
   let regions = (region AnyRegion:$score, AnyRegion:$keep);
@@ -65,7 +66,7 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
       type($query) `,` type($key) `,` type($value) `)`
     `outs` `(` $acc `,` $max `,` $sum `:`
       type($acc) `,` type($max) `,` type($sum) `)`
-    `at` `(` $b `,` $h `,` $i `,` $j `)` `fold` `(` $fold `)`
+    `at` `(` $b `,` $h `,` $i `,` $j `)` (`fold` `(` $fold^ `)`)?
     `key_tile` `(` $key_tile `)`
     (`scale` `(` $scale^ `)`)? (`softcap` `(` $softcap^ `)`)?
     (`score` $score^)?

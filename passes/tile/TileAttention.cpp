@@ -1,15 +1,299 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// placeholder until the tiling lands
+// Tiles softmax attention over queries and keys. Before this pass attention is
+// one op on whole tensors; after it, it is a parallel loop over query tiles that
+// carries a running softmax (max, sum and unnormalised output) over key tiles.
+
 #include "passes/Passes.h"
+#include "passes/tile/Tile.h"
+#include "passes/tile/TileGeometry.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Remarks.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_TILEATTENTION
 #include "passes/Passes.h.inc"
 } // namespace mlir::attn
+
 using namespace mlir;
-namespace {
-struct TileAttentionPass : public attn::impl::TileAttentionBase<TileAttentionPass> {
-  void runOnOperation() override {}
-};
+using namespace mlir::attn;
+
+void attn::buildKeepRegion(OpBuilder &builder, SoftmaxFamilyInterface op,
+                           Region &region) {
+  if (!hasMask(op))
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = op->getLoc();
+  Type index = builder.getIndexType();
+  Block *block = builder.createBlock(&region, region.end(),
+                                     {index, index, index, index},
+                                     {loc, loc, loc, loc});
+  Value keep =
+      buildKeep(op, builder, loc, block->getArgument(0), block->getArgument(1),
+                block->getArgument(2), block->getArgument(3));
+  YieldOp::create(builder, loc, keep);
 }
+
+/// The scale of `op` as an f32 value.
+static Value getScaleValue(OpBuilder &builder, SoftmaxFamilyInterface op) {
+  Location loc = op->getLoc();
+  if (std::optional<double> scale = getStaticScale(op))
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getF32FloatAttr(*scale));
+  Type f64 = builder.getF64Type();
+  Value headDim = tensor::DimOp::create(builder, loc, op.getQuery(), 3);
+  Value wide = arith::SIToFPOp::create(
+      builder, loc, f64,
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), headDim));
+  Value one =
+      arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(1.0));
+  Value scale = arith::DivFOp::create(
+      builder, loc, one, math::SqrtOp::create(builder, loc, wide));
+  return arith::TruncFOp::create(builder, loc, builder.getF32Type(), scale);
+}
+
+namespace {
+
+/// Emits the loops of one op.
+class AttentionTiler {
+public:
+  AttentionTiler(RewriterBase &rewriter, SoftmaxFamilyInterface op,
+                 const TargetInfo &target)
+      : b(rewriter), op(op), target(target), loc(op->getLoc()),
+        geometry(rewriter, op, target) {
+    buildKeepRegion(b, op, keep);
+    if (!keep.empty())
+      classifier.emplace(keep.front());
+  }
+
+  LogicalResult run();
+
+private:
+  Value index(int64_t x) { return arith::ConstantIndexOp::create(b, loc, x); }
+  OpFoldResult dim(Value tensor, int64_t d) {
+    return tensor::getMixedSize(b, loc, tensor, d);
+  }
+  Value emptyF32(ArrayRef<OpFoldResult> sizes) {
+    return tensor::EmptyOp::create(b, loc, sizes, b.getF32Type());
+  }
+  Value fill(Value init, double value) {
+    Value scalar = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+    return linalg::FillOp::create(b, loc, scalar, init).getResult(0);
+  }
+  /// The slice of heads `head`.. and rows `row`.. of a B x H x S (x D) tensor,
+  /// without its batch dimension.
+  Value slice(Value tensor, Value batch, Value head, OpFoldResult heads,
+              Value row, OpFoldResult rows, bool dropHeads);
+  /// acc, max and sum of a query tile that has seen no key.
+  SmallVector<Value> createState();
+  SmallVector<Value> createKeyLoop(const QueryTile &tile, Value query);
+  /// The state after one key tile. The first call moves the regions of the op.
+  SmallVector<Value> createKeyTile(const QueryTile &tile, Value query,
+                                   Value row, ValueRange state);
+  SmallVector<Value> createUpdate(const QueryTile &tile, const KeyTile &key,
+                                  Value query, Value masked, ValueRange state);
+  void createParallelInserts(const QueryTile &tile, ValueRange results,
+                             ValueRange outputs);
+  void emitRemark();
+
+  RewriterBase &b;
+  SoftmaxFamilyInterface op;
+  const TargetInfo &target;
+  Location loc;
+  TileGeometry geometry;
+  Region keep;
+  std::optional<MaskClassifier> classifier;
+  Value scale;
+  OpFoldResult accRows;
+};
+
+} // namespace
+
+Value AttentionTiler::slice(Value tensor, Value batch, Value head,
+                            OpFoldResult heads, Value row, OpFoldResult rows,
+                            bool dropHeads) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  OpFoldResult one = b.getIndexAttr(1), zero = b.getIndexAttr(0);
+  SmallVector<OpFoldResult> offsets{batch, getAsOpFoldResult(head),
+                                    getAsOpFoldResult(row)};
+  SmallVector<OpFoldResult> sizes{one, heads, rows};
+  if (type.getRank() == 4) {
+    offsets.push_back(zero);
+    sizes.push_back(dim(tensor, 3));
+  }
+  SmallVector<int64_t> shape;
+  for (OpFoldResult size : ArrayRef(sizes).drop_front(dropHeads ? 2 : 1))
+    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  SmallVector<OpFoldResult> strides(type.getRank(), one);
+  return tensor::ExtractSliceOp::create(
+      b, loc, RankedTensorType::get(shape, type.getElementType()), tensor,
+      offsets, sizes, strides);
+}
+
+SmallVector<Value> AttentionTiler::createState() {
+  OpFoldResult rows = b.getIndexAttr(target.queryTile());
+  Value acc = fill(emptyF32({accRows, rows}), 0.0);
+  Value max = fill(emptyF32({rows}), -std::numeric_limits<double>::infinity());
+  Value sum = fill(emptyF32({rows}), 0.0);
+  return {acc, max, sum};
+}
+
+SmallVector<Value> AttentionTiler::createUpdate(const QueryTile &tile,
+                                                const KeyTile &key,
+                                                Value query, Value masked,
+                                                ValueRange state) {
+  Value keys = slice(op.getKey(), tile.batch, tile.keyHead, b.getIndexAttr(1),
+                     key.row, getAsOpFoldResult(key.rows), /*dropHeads=*/true);
+  Value values =
+      slice(op.getValue(), tile.batch, tile.keyHead, b.getIndexAttr(1), key.row,
+            getAsOpFoldResult(key.rows), /*dropHeads=*/true);
+  Value fold = op.hasGroupedHeads() ? tile.rows : Value();
+  FloatAttr softcap;
+  if (std::optional<APFloat> cap = op.getSoftcap())
+    softcap = b.getF64FloatAttr(cap->convertToDouble());
+  auto update = OnlineSoftmaxOp::create(
+      b, loc, state.getTypes(), query, keys, values, state[0], state[1],
+      state[2], tile.batch, tile.head, tile.position, key.position, fold, scale,
+      masked, softcap, b.getI64IntegerAttr(target.keyTile));
+  b.inlineRegionBefore(op.getScore(), update.getScore(),
+                       update.getScore().begin());
+  if (masked)
+    b.inlineRegionBefore(keep, update.getKeep(), update.getKeep().begin());
+  return update->getResults();
+}
+
+SmallVector<Value> AttentionTiler::createKeyTile(const QueryTile &tile,
+                                                 Value query, Value row,
+                                                 ValueRange state) {
+  KeyTile key = geometry.getKeyTile(b, tile, row);
+  if (!classifier)
+    return createUpdate(tile, key, query, /*masked=*/Value(), state);
+
+  // A tile without a key that some row may see is skipped.
+  TileClass tileClass =
+      classifier->classify(b, loc, geometry.getRanges(b, tile, key));
+  auto visit = scf::IfOp::create(b, loc, state.getTypes(),
+                                 tileClass.canBeTrue, /*withElse=*/true);
+  b.setInsertionPointToStart(visit.thenBlock());
+  SmallVector<Value> updated =
+      createUpdate(tile, key, query, tileClass.canBeFalse, state);
+  scf::YieldOp::create(b, loc, updated);
+  b.setInsertionPointToStart(visit.elseBlock());
+  scf::YieldOp::create(b, loc, state);
+  b.setInsertionPointAfter(visit);
+  return visit->getResults();
+}
+
+SmallVector<Value> AttentionTiler::createKeyLoop(const QueryTile &tile,
+                                                 Value query) {
+  SmallVector<Value> state = createState();
+  auto loop =
+      scf::ForOp::create(b, loc, index(0), tile.length, index(target.keyTile),
+                         state);
+  b.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> updated = createKeyTile(
+      tile, query, loop.getInductionVar(), loop.getRegionIterArgs());
+  scf::YieldOp::create(b, loc, updated);
+  b.setInsertionPointAfter(loop);
+  return loop->getResults();
+}
+
+void AttentionTiler::createParallelInserts(const QueryTile &tile,
+                                           ValueRange results,
+                                           ValueRange outputs) {
+  for (auto [result, output] : llvm::zip(results, outputs)) {
+    auto slice = output.getDefiningOp<tensor::ExtractSliceOp>();
+    tensor::ParallelInsertSliceOp::create(
+        b, loc, result, slice.getSource(), slice.getMixedOffsets(),
+        slice.getMixedSizes(), slice.getMixedStrides());
+  }
+}
+
+void AttentionTiler::emitRemark() {
+  auto remark = remark::analysis(
+      loc, remark::RemarkOpts::name("tile-sizes").category("attn-tile"));
+  remark << op->getName().getStringRef() << ": query tile "
+         << target.queryTile() << ", key tile " << target.keyTile;
+  if (!classifier)
+    return;
+  Operation *cause = classifier->getUnknownCause();
+  auto mask = remark::missed(
+      loc, remark::RemarkOpts::name("mask-classification").category("attn-tile"));
+  if (cause)
+    mask << "every tile runs with its mask, for '"
+         << cause->getName().getStringRef() << "' cannot be classified";
+}
+
+LogicalResult AttentionTiler::run() {
+  accRows = getAsOpFoldResult(affine::makeComposedFoldedAffineApply(
+      b, loc,
+      b.getAffineDimExpr(0).ceilDiv(target.vectorWidth) * target.vectorWidth,
+      {dim(op.getValue(), 3)}));
+  scale = getScaleValue(b, op);
+  if (classifier)
+    classifier->emitTables(b, loc, target.keyTile);
+
+  SmallVector<Value> empties;
+  for (Value result : op->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<OpFoldResult> sizes;
+    for (int64_t d = 0; d < std::min<int64_t>(type.getRank(), 3); ++d)
+      sizes.push_back(dim(op.getQuery(), d));
+    if (type.getRank() == 4)
+      sizes.push_back(dim(op.getValue(), 3));
+    empties.push_back(
+        tensor::EmptyOp::create(b, loc, sizes, type.getElementType()));
+  }
+
+  auto loop = scf::ForallOp::create(b, loc, geometry.getBounds(), empties,
+                                    /*mapping=*/std::nullopt);
+  b.setInsertionPoint(loop.getTerminator());
+  QueryTile tile = geometry.getQueryTile(b, loop.getInductionVars());
+  OpFoldResult heads = getAsOpFoldResult(tile.heads);
+  OpFoldResult rows = getAsOpFoldResult(tile.rows);
+  auto sliceOf = [&](Value tensor) {
+    return slice(tensor, tile.batch, tile.head, heads, tile.row, rows,
+                 /*dropHeads=*/false);
+  };
+  Value query = sliceOf(op.getQuery());
+  SmallVector<Value> state = createKeyLoop(tile, query);
+  SmallVector<Value> outputs =
+      llvm::map_to_vector(loop.getRegionIterArgs(), sliceOf);
+  auto finish = OnlineFinishOp::create(
+      b, loc, ValueRange(outputs).getTypes(), state[0], state[1], state[2],
+      outputs[0], outputs.size() > 1 ? outputs[1] : Value());
+  b.setInsertionPointToStart(loop.getTerminator().getBody());
+  createParallelInserts(tile, finish.getResults(), outputs);
+
+  emitRemark();
+  b.replaceOp(op, loop->getResults());
+  return success();
+}
+
+LogicalResult attn::tileAttention(RewriterBase &rewriter,
+                                  SoftmaxFamilyInterface op,
+                                  const TargetInfo &target) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  return AttentionTiler(rewriter, op, target).run();
+}
+
+namespace {
+
+struct TileAttentionPass
+    : public attn::impl::TileAttentionBase<TileAttentionPass> {
+  void runOnOperation() override {
+    const TargetInfo *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    SmallVector<SoftmaxFamilyInterface> ops;
+    getOperation().walk([&](SoftmaxFamilyInterface op) { ops.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    for (SoftmaxFamilyInterface op : ops)
+      if (failed(tileAttention(rewriter, op, *target)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

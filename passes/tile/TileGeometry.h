@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where the tiles of an attention op lie: which heads, rows, positions and keys
+// each covers. Tiling and tile counting emit the same geometry.
+
+#ifndef ATTN_PASSES_TILE_TILEGEOMETRY_H
+#define ATTN_PASSES_TILE_TILEGEOMETRY_H
+
+#include "dialect/Attn.h"
+#include "passes/analysis/MaskAnalysis.h"
+#include "passes/analysis/TargetInfo.h"
+
+namespace mlir::attn {
+
+/// A query tile: `heads` query heads from `head` on, times `rows` query rows
+/// from `row` on, of batch entry `batch`.
+struct QueryTile {
+  Value batch, keyHead;
+  Value head, heads;
+  Value row, rows;
+  Value position; ///< position i of the first row
+  Value length;   ///< keys in use of this batch entry
+};
+
+/// A key tile: `rows` keys from row `row` on.
+struct KeyTile {
+  Value row, rows;
+  Value position; ///< position j of the first row
+};
+
+/// Emits the geometry of one op. The rows of a query tile are heads times
+/// positions: where there are fewer positions than rows in a tile, several
+/// heads of a group share it.
+class TileGeometry {
+public:
+  /// Emits what all tiles share at the insertion point.
+  TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
+               const TargetInfo &target);
+
+  /// Upper bounds of the loops over batch, key heads, head groups and query
+  /// tiles; all start at 0 with step 1.
+  SmallVector<OpFoldResult> getBounds() const {
+    return {batch, keyHeads, headTiles, queryTiles};
+  }
+
+  /// The query tile at the four induction variables.
+  QueryTile getQueryTile(OpBuilder &builder, ValueRange ivs) const;
+
+  /// The key tile that starts at row `row`.
+  KeyTile getKeyTile(OpBuilder &builder, const QueryTile &query,
+                     Value row) const;
+
+  /// What a mask may be asked about the pair of tiles.
+  TileRanges getRanges(OpBuilder &builder, const QueryTile &query,
+                       const KeyTile &key) const;
+
+private:
+  SoftmaxFamilyInterface op;
+  Location loc;
+  int64_t queryTile, keyTile;
+  OpFoldResult batch, keyHeads, headTiles, queryTiles;
+  OpFoldResult queryRows, keyRows, groupSize, headsPerTile;
+};
+
+} // namespace mlir::attn
+
+#endif // ATTN_PASSES_TILE_TILEGEOMETRY_H
