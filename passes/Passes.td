@@ -7,6 +7,24 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SetTarget : Pass<"attn-set-target", "::mlir::ModuleOp"> {
+  let summary = "record the target on the module";
+  let description = [{
+    Guarantees: the module attribute `attn.target` names a target of the table
+    in `TargetInfo.cpp`. Every lowering reads it there, so a dump resumes with the
+    target that it was made for. A module that has a target keeps it unless the
+    option says otherwise; `host` is replaced by the best target of this CPU.
+
+    ```mlir
+    module { ... }  ->  module attributes {attn.target = "cpu:avx2"} { ... }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"host\"",
+           "cpu:generic, cpu:avx2, cpu:avx512 or host">
+  ];
+}
+
 // Tile: attn -> scf and attn tile ops.
 
 def TileAttention : Pass<"attn-tile-attention", "func::FuncOp"> {

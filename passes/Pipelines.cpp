@@ -14,14 +14,22 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-void attn::buildTarget(OpPassManager &pm, const PipelineOptions &options) {}
+void attn::buildTarget(OpPassManager &pm, const PipelineOptions &options) {
+  SetTargetOptions targetOptions;
+  targetOptions.target = options.target;
+  pm.addPass(createSetTarget(targetOptions));
+}
 
 void attn::buildRewrite(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
 
-void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {}
+void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addNestedPass<func::FuncOp>(createTileAttention());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
 void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {}
 void attn::buildDecompose(OpPassManager &pm, const PipelineOptions &options) {}
 void attn::buildReference(OpPassManager &pm, const PipelineOptions &options) {}
@@ -41,4 +49,5 @@ void attn::registerPipelines() {
         });
   };
   add("attn-rewrite", "canonical attention", {buildTarget, buildRewrite});
+  add("attn-to-tile", "canonical attention", {buildTarget, buildRewrite, buildTile});
 }

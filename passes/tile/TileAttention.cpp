@@ -214,7 +214,8 @@ void AttentionTiler::emitRemark() {
   auto remark = remark::analysis(
       loc, remark::RemarkOpts::name("tile-sizes").category("attn-tile"));
   remark << op->getName().getStringRef() << ": query tile "
-         << target.queryTile() << ", key tile " << target.keyTile;
+         << std::to_string(target.queryTile()) << ", key tile "
+         << std::to_string(target.keyTile);
   if (!classifier)
     return;
   Operation *cause = classifier->getUnknownCause();
@@ -226,10 +227,10 @@ void AttentionTiler::emitRemark() {
 }
 
 LogicalResult AttentionTiler::run() {
-  accRows = getAsOpFoldResult(affine::makeComposedFoldedAffineApply(
+  accRows = affine::makeComposedFoldedAffineApply(
       b, loc,
       b.getAffineDimExpr(0).ceilDiv(target.vectorWidth) * target.vectorWidth,
-      {dim(op.getValue(), 3)}));
+      {dim(op.getValue(), 3)});
   scale = getScaleValue(b, op);
   if (classifier)
     classifier->emitTables(b, loc, target.keyTile);

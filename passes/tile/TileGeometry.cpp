@@ -5,6 +5,7 @@
 
 #include "passes/tile/TileGeometry.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -94,7 +95,7 @@ static Value getPerBatch(OpBuilder &builder, Location loc, Value operand,
                                     entry);
 }
 
-QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) const {
+QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
   IndexMath math{builder, loc};
   QueryTile tile;
   tile.batch = ivs[0];
@@ -126,7 +127,7 @@ QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) const {
 }
 
 KeyTile TileGeometry::getKeyTile(OpBuilder &builder, const QueryTile &query,
-                                 Value row) const {
+                                 Value row) {
   IndexMath math{builder, loc};
   KeyTile tile;
   tile.row = row;
@@ -136,7 +137,7 @@ KeyTile TileGeometry::getKeyTile(OpBuilder &builder, const QueryTile &query,
 }
 
 TileRanges TileGeometry::getRanges(OpBuilder &builder, const QueryTile &query,
-                                   const KeyTile &key) const {
+                                   const KeyTile &key) {
   IndexMath math{builder, loc};
   auto last = [&](Value first, Value count) {
     return math.sub(math.add(first, count), math.constant(1));

@@ -44,15 +44,15 @@ public:
   }
 
   /// The query tile at the four induction variables.
-  QueryTile getQueryTile(OpBuilder &builder, ValueRange ivs) const;
+  QueryTile getQueryTile(OpBuilder &builder, ValueRange ivs);
 
   /// The key tile that starts at row `row`.
   KeyTile getKeyTile(OpBuilder &builder, const QueryTile &query,
-                     Value row) const;
+                     Value row);
 
   /// What a mask may be asked about the pair of tiles.
   TileRanges getRanges(OpBuilder &builder, const QueryTile &query,
-                       const KeyTile &key) const;
+                       const KeyTile &key);
 
 private:
   SoftmaxFamilyInterface op;
