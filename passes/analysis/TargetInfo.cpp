@@ -28,11 +28,10 @@ const TargetInfo *attn::lookupTarget(StringRef name) {
 }
 
 std::string attn::listTargets() {
-  return llvm::join(llvm::map_range(kTargets,
-                                    [](const TargetInfo &target) {
-                                      return target.name.str();
-                                    }),
-                    ", ");
+  return llvm::join(
+      llvm::map_range(
+          kTargets, [](const TargetInfo &target) { return target.name.str(); }),
+      ", ");
 }
 
 StringRef attn::resolveTarget(StringRef name) {
@@ -50,8 +49,8 @@ StringRef attn::resolveTarget(StringRef name) {
 }
 
 const TargetInfo *attn::getTarget(Operation *op) {
-  auto module = isa<ModuleOp>(op) ? cast<ModuleOp>(op)
-                                  : op->getParentOfType<ModuleOp>();
+  auto module =
+      isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
   auto name = module->getAttrOfType<StringAttr>(kTargetAttrName);
   if (!name) {
     op->emitError() << "expected module attribute '" << kTargetAttrName

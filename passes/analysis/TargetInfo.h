@@ -15,13 +15,13 @@ inline constexpr llvm::StringLiteral kTargetAttrName = "attn.target";
 /// A CPU as the lane form sees it. Queries are lanes: a register block is
 /// `blockRows` keys (or value columns) by `blockVectors` lane vectors.
 struct TargetInfo {
-  llvm::StringRef name;   ///< "cpu:avx512", ...
-  llvm::StringRef cpu;    ///< LLVM's name of the least CPU that has it
-  int64_t vectorWidth;    ///< f32 lanes of a vector register
-  int64_t blockRows;      ///< accumulator rows of the register block
-  int64_t blockVectors;   ///< accumulator vectors per row
-  bool hasFma;            ///< fused multiply-add; else multiply and add
-  int64_t keyTile;        ///< keys per tile
+  llvm::StringRef name; ///< "cpu:avx512", ...
+  llvm::StringRef cpu;  ///< LLVM's name of the least CPU that has it
+  int64_t vectorWidth;  ///< f32 lanes of a vector register
+  int64_t blockRows;    ///< accumulator rows of the register block
+  int64_t blockVectors; ///< accumulator vectors per row
+  bool hasFma;          ///< fused multiply-add; else multiply and add
+  int64_t keyTile;      ///< keys per tile
 
   /// Query rows per tile.
   int64_t queryTile() const { return vectorWidth * blockVectors; }
