@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The campaigns of attn-fuzz: what is mutated and what consumes it.
+
+#ifndef ATTN_TEST_FUZZ_CAMPAIGNS_H
+#define ATTN_TEST_FUZZ_CAMPAIGNS_H
+
+#include "test/fuzz/Campaign.h"
+#include "test/fuzz/Mutator.h"
+
+#include <string>
+
+namespace attn::fuzz {
+
+struct NamedCampaign {
+  std::string name;
+  Corpus corpus;
+  std::string (*mutate)(const Corpus &corpus, uint64_t seed);
+  /// True if the input was accepted. Every input of the corpus is, unchanged.
+  std::function<bool(const std::string &input)> consume;
+  /// The mutated inputs, how many a child takes and what it does first.
+  Campaign campaign;
+
+  /// The first seeds are the corpus itself.
+  std::string input(uint64_t seed) const {
+    return seed < corpus.inputs.size() ? corpus.inputs[seed]
+                                       : mutate(corpus, seed);
+  }
+};
+
+/// IR text through parser, verifier and the canonicalisation of attention.
+NamedCampaign irCampaign();
+/// IR text that the parser takes, through a whole compile for a CPU.
+NamedCampaign compileCampaign();
+/// The same for the reference device.
+NamedCampaign referenceCampaign();
+/// Strings of pass pipelines and their options.
+NamedCampaign pipelineCampaign();
+/// Files of NumPy arrays.
+NamedCampaign npyCampaign();
+/// SPEC strings of attn-run, evaluated where they are small.
+NamedCampaign specCampaign();
+
+} // namespace attn::fuzz
+
+#endif // ATTN_TEST_FUZZ_CAMPAIGNS_H

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a command line and a file can hold. See Campaigns.h.
+
+#include "runtime/Npy.h"
+#include "runtime/Spec.h"
+#include "test/fuzz/Campaigns.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <unistd.h>
+
+using namespace attn;
+using namespace attn::fuzz;
+
+static std::string temporaryPath() {
+  const char *folder = std::getenv("TMPDIR");
+  return std::string(folder ? folder : "/tmp") + "/attn-fuzz-" +
+         std::to_string(getpid()) + ".npy";
+}
+
+/// A version 1, 2 or 3 file around a header and some elements.
+static std::string npyBytes(int version, std::string header, size_t elements) {
+  size_t lengthBytes = version == 1 ? 2 : 4;
+  while ((8 + lengthBytes + header.size() + 1) % 64 != 0)
+    header += ' ';
+  header += '\n';
+  std::string bytes = "\x93NUMPY";
+  bytes += char(version);
+  bytes += '\0';
+  for (size_t n = 0; n < lengthBytes; ++n)
+    bytes += char(header.size() >> (8 * n));
+  bytes += header;
+  for (size_t n = 0; n < elements; ++n)
+    bytes += char(n * 37);
+  return bytes;
+}
+
+static Corpus npyCorpus() {
+  Corpus c;
+  c.inputs = {
+      npyBytes(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+               24),
+      npyBytes(2, "{'descr': '>f8', 'fortran_order': True, 'shape': (4,), }",
+               32),
+      npyBytes(3, "{'descr': '<V2', 'fortran_order': False, 'shape': (), }", 2),
+      npyBytes(1,
+               "{'shape': (1, 2, 3, 5), 'fortran_order': True, "
+               "'descr': '|b1'}",
+               30),
+      npyBytes(1, "{'descr': '<i8', 'fortran_order': False, 'shape': (0, 7), }",
+               0),
+  };
+  c.dictionary = {"'descr'", "'shape'", "True", "False", "<u2", "bfloat16",
+                  "(",       ")",       ",",    "'",     "{",   "}",
+                  "<f2",     "|O",      "<c16", "L"};
+  return c;
+}
+
+NamedCampaign attn::fuzz::npyCampaign() {
+  NamedCampaign named;
+  named.name = "npy";
+  named.corpus = npyCorpus();
+  named.mutate = mutateBinary;
+  named.campaign.count = 30000;
+  named.consume = [](const std::string &bytes) {
+    std::string path = temporaryPath();
+    std::ofstream(path, std::ios::binary) << bytes;
+    Result<Tensor> tensor = readNpy(path);
+    bool good = tensor.ok();
+    if (good) // what was read is written and read again
+      good = writeNpy(path, tensor->view()).ok() && readNpy(path).ok();
+    std::remove(path.c_str());
+    return good;
+  };
+  return named;
+}
+
+static Corpus specCorpus() {
+  return {{"q=@q.npy", "4x8x12x64xbf16=normal(0,1)", "2x2xf32=1,2,3,4",
+           "3xf32=7", "index=5", "f32=0.5", "i32=-3", "n=2x3xi64=@raw.bin",
+           "2x3xf32=@raw.npy", "8xf32=uniform(-1,1)", "5xi32=iota",
+           "x=5xi64=iota(3,-2)", "2x3xi1=1,0,1,1,0,0", "f64=inf", "f32=nan",
+           "1x2xf16", "o=@o.npy", "-"},
+          {"normal(",
+           "uniform(",
+           "iota",
+           "=",
+           ",",
+           "x",
+           "@",
+           "bf16",
+           "i1",
+           "i8",
+           "index",
+           "inf",
+           "nan",
+           "-",
+           "1e-400",
+           "1e400",
+           "/",
+           "/dev/zero",
+           "/proc/self/mem",
+           "."}};
+}
+
+NamedCampaign attn::fuzz::specCampaign() {
+  NamedCampaign named;
+  named.name = "spec";
+  named.corpus = specCorpus();
+  named.mutate = mutateBinary;
+  named.campaign.count = 30000;
+  named.consume = [](const std::string &text) {
+    bool good = parseOutputSpec(text).ok();
+    good |= parseType(text).ok();
+    Result<InputSpec> spec = parseInputSpec(text);
+    if (!spec)
+      return good;
+    // A good specification may ask for more memory than anybody has.
+    if (spec->type) {
+      std::optional<int64_t> count = numElements(spec->type->sizes);
+      if (!count || *count > 1 << 20)
+        return true;
+    }
+    (void)evaluate(*spec, 1, 0);
+    return true;
+  };
+  return named;
+}

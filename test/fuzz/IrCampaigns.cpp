@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What a source file can hold. See Campaigns.h.
+
+#include "passes/Pipelines.h"
+#include "passes/Registration.h"
+#include "runtime/Engine.h"
+#include "test/fuzz/Campaigns.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <sstream>
+
+using namespace attn;
+using namespace attn::fuzz;
+
+/// Every .mlir file of the corpus and of the examples, without its comments,
+/// which mutations would be wasted on.
+static Corpus irCorpus() {
+  Corpus c;
+  std::vector<std::filesystem::path> paths;
+  for (const char *folder : {"/test/fuzz/corpus", "/examples/ir"})
+    for (const auto &entry : std::filesystem::directory_iterator(
+             std::string(ATTN_SOURCE_DIR) + folder))
+      if (entry.path().extension() == ".mlir")
+        paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  for (const std::filesystem::path &path : paths) {
+    std::ifstream file(path);
+    std::string text;
+    for (std::string line; std::getline(file, line);)
+      if (line.find("//") == std::string::npos)
+        text += line + "\n";
+    c.inputs.push_back(text);
+  }
+  c.dictionary = {
+      "f32",
+      "bf16",
+      "f16",
+      "f64",
+      "i1",
+      "i8",
+      "i32",
+      "i64",
+      "i1000000",
+      "index",
+      "none",
+      "?",
+      "x",
+      "tensor",
+      "vector",
+      "memref",
+      "attn.gqa",
+      "attn.softmax",
+      "attn.yield",
+      "attn.online_softmax",
+      "#attn.causal",
+      "#attn.window",
+      "top_left",
+      "bottom_right",
+      "scale",
+      "softcap",
+      "offset",
+      "lengths",
+      "key_offset",
+      "score",
+      "keep",
+      "mask",
+      "left",
+      "right",
+      "arith.addi",
+      "arith.subi",
+      "arith.muli",
+      "arith.divsi",
+      "arith.divui",
+      "arith.floordivsi",
+      "arith.ceildivsi",
+      "arith.remsi",
+      "arith.remui",
+      "arith.shli",
+      "arith.shrsi",
+      "arith.shrui",
+      "arith.andi",
+      "arith.ori",
+      "arith.xori",
+      "arith.minsi",
+      "arith.maxsi",
+      "arith.minui",
+      "arith.maxui",
+      "arith.addf",
+      "arith.subf",
+      "arith.mulf",
+      "arith.divf",
+      "arith.remf",
+      "arith.maximumf",
+      "arith.minimumf",
+      "arith.maxnumf",
+      "arith.minnumf",
+      "arith.negf",
+      "math.exp",
+      "math.exp2",
+      "math.log",
+      "math.tanh",
+      "math.sqrt",
+      "math.absf",
+      "math.absi",
+      "math.powf",
+      "math.sin",
+      "arith.extsi",
+      "arith.extui",
+      "arith.trunci",
+      "arith.sitofp",
+      "arith.uitofp",
+      "arith.fptosi",
+      "arith.index_cast",
+      "arith.index_castui",
+      "eq",
+      "ne",
+      "slt",
+      "sle",
+      "ult",
+      "uge",
+      "sgt",
+      "sge",
+      "%q",
+      "%k",
+      "%v",
+      "%i",
+      "%j",
+      "%h",
+      "%b",
+      "%s",
+      "true",
+      "false",
+      "dense",
+      "tensor.dim",
+      "tensor.extract",
+      "func.func",
+      "return",
+      "private",
+      "unit",
+      "inf",
+  };
+  return c;
+}
+
+namespace {
+/// A context renewed so that it does not grow.
+class Parser {
+public:
+  Parser() { mlir::attn::registerAttn(registry); }
+
+  mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &text) {
+    if (!context || ++uses > 100) {
+      context = std::make_unique<mlir::MLIRContext>(
+          registry, mlir::MLIRContext::Threading::DISABLED);
+      uses = 0;
+    }
+    return mlir::parseSourceString<mlir::ModuleOp>(
+        text, mlir::ParserConfig(context.get()));
+  }
+
+  mlir::MLIRContext *get() { return context.get(); }
+
+private:
+  mlir::DialectRegistry registry;
+  std::unique_ptr<mlir::MLIRContext> context;
+  int uses = 0;
+};
+
+Parser &parser() {
+  static Parser instance;
+  return instance;
+}
+} // namespace
+
+/// Whether a value is used above the line that defines it.
+static bool hasForwardReference(const std::string &text) {
+  std::set<std::string> defined, used;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("func") != std::string::npos)
+      defined.clear(); // what was used without a definition stays
+    std::vector<std::string> tokens = tokenize(line);
+    for (size_t n = 0; n < tokens.size(); ++n) {
+      if (tokens[n][0] != '%')
+        continue;
+      bool isArgument = n + 1 < tokens.size() && tokens[n + 1] == ":";
+      bool isResult =
+          std::find(tokens.begin() + n, tokens.end(), "=") != tokens.end();
+      if (!isArgument && !isResult) {
+        if (!defined.count(tokens[n]))
+          used.insert(tokens[n]);
+        continue;
+      }
+      if (used.count(tokens[n]))
+        return true;
+      defined.insert(tokens[n]);
+    }
+  }
+  return false;
+}
+
+/// Texts on which MLIR's own parser crashes, whatever the dialects.
+static bool crashesUpstream(const std::string &text) {
+  // DenseArrayAttr takes the element type `index` and then casts it to a float.
+  if (text.find("array<index") != std::string::npos)
+    return true;
+  // Where the parser of an op with a region fails after the region, values of
+  // the region are freed that an op above may already use.
+  return hasForwardReference(text);
+}
+
+static NamedCampaign onIr(const std::string &name) {
+  NamedCampaign named;
+  named.name = name;
+  named.corpus = irCorpus();
+  named.mutate = mutateText;
+  return named;
+}
+
+NamedCampaign attn::fuzz::irCampaign() {
+  NamedCampaign named = onIr("ir");
+  named.campaign.count = 100000;
+  named.consume = [](const std::string &text) {
+    if (crashesUpstream(text))
+      return false;
+    mlir::OwningOpRef<mlir::ModuleOp> module = parser().parse(text);
+    if (!module)
+      return false;
+    mlir::PassManager manager(parser().get());
+    mlir::attn::PipelineOptions options;
+    options.target = std::string("cpu:generic");
+    mlir::attn::buildTarget(manager, options);
+    mlir::attn::buildRewrite(manager, options);
+    return mlir::succeeded(manager.run(*module));
+  };
+  return named;
+}
+
+/// Compiles the inputs that parse; the others cost next to nothing.
+static NamedCampaign compileOn(const std::string &name, EngineOptions options) {
+  NamedCampaign named = onIr(name);
+  named.campaign.count = 3000;
+  named.campaign.perChild = 300;
+  named.consume = [options](const std::string &text) {
+    if (crashesUpstream(text) || !parser().parse(text))
+      return false;
+    // An engine keeps its programs, so each input has its own.
+    return Engine(options).compileText(text).ok();
+  };
+  return named;
+}
+
+NamedCampaign attn::fuzz::compileCampaign() {
+  EngineOptions options;
+  options.target = "cpu:generic";
+  return compileOn("compile", options);
+}
+
+NamedCampaign attn::fuzz::referenceCampaign() {
+  EngineOptions options;
+  options.device = "reference";
+  return compileOn("reference", options);
+}
+
+NamedCampaign attn::fuzz::pipelineCampaign() {
+  NamedCampaign named;
+  named.name = "pipeline";
+  named.corpus = {
+      {"builtin.module(attn-to-rewrite{target=cpu:avx2})",
+       "builtin.module(attn-to-cpu{target=cpu:generic count-tiles=true})",
+       "builtin.module(attn-to-tile{target=host dump=x},canonicalize)",
+       "builtin.module(attn-to-decompose,func.func(cse))"},
+      {"attn-to-cpu", "attn-to-tile", "attn-rewrite", "target", "dump",
+       "count-tiles", "cpu:avx512", "cpu:", "cuda:sm_80", "host", "true", "{",
+       "}", "(", ")", ",", "=", "func.func", "any"}};
+  named.mutate = mutateBinary;
+  named.campaign.count = 10000;
+  named.campaign.prepare = [] {
+    mlir::attn::registerAttnPasses();
+    mlir::registerTransformsPasses();
+  };
+  named.consume = [](const std::string &text) {
+    std::string discarded;
+    llvm::raw_string_ostream errors(discarded);
+    return mlir::succeeded(mlir::parsePassPipeline(text, errors));
+  };
+  return named;
+}
