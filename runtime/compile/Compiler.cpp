@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The steps in order: parse and check, run the pipelines, translate to LLVM
+// IR, optimise, generate code, link, look the functions up.
+
+#include "runtime/compile/Compiler.h"
+
+#include "runtime/compile/BigStack.h"
+#include "runtime/compile/CodeGen.h"
+#include "runtime/compile/Diagnostics.h"
+#include "runtime/compile/Jit.h"
+#include "runtime/compile/Source.h"
+
+#include "passes/Pipelines.h"
+#include "passes/Registration.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include <chrono>
+
+using namespace mlir;
+
+namespace attn {
+
+namespace {
+/// Rule texts are on the plan functions as long as those are func.func; this
+/// picks them up after the pass that writes them.
+class CollectRules : public PassInstrumentation {
+public:
+  explicit CollectRules(llvm::StringMap<std::vector<std::string>> &rules)
+      : rules(rules) {}
+  void runAfterPass(Pass *, Operation *op) override;
+
+private:
+  llvm::StringMap<std::vector<std::string>> &rules;
+};
+
+/// One compilation; lives on the big stack.
+class Compilation {
+public:
+  explicit Compilation(const CompileRequest &request);
+
+  Result<void> lower();
+  Result<std::string> generate(llvm::CodeGenFileType kind);
+  Result<std::shared_ptr<const CompiledModule>> finish();
+  std::string printLlvm() const;
+
+private:
+  Error failure(const std::string &fallback) const;
+  Result<void> runPipelines(const std::string &target);
+  Result<void> bind(Jit &jit, CompiledFunction &function);
+
+  const CompileRequest &request;
+  MLIRContext context;
+  Diagnostics diagnostics;
+  std::optional<Source> source;
+  llvm::StringMap<std::vector<std::string>> rules;
+  std::optional<HostTarget> target;
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> llvmModule;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+} // namespace
+
+void CollectRules::runAfterPass(Pass *, Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    return;
+  for (Operation &function : module.getOps()) {
+    auto texts = function.getAttrOfType<ArrayAttr>("attn.rules");
+    auto name = SymbolTable::getSymbolName(&function);
+    if (!texts || !name || rules.contains(name))
+      continue;
+    for (auto text : texts.getAsRange<StringAttr>())
+      rules[name].push_back(text.str());
+  }
+}
+
+static const DialectRegistry &registry() {
+  static const DialectRegistry all = [] {
+    DialectRegistry registry;
+    mlir::attn::registerAttn(registry);
+    return registry;
+  }();
+  return all;
+}
+
+Compilation::Compilation(const CompileRequest &request)
+    : request(request), context(registry(), MLIRContext::Threading::DISABLED),
+      diagnostics(context) {
+  // Messages carry locations; the op itself can be very long.
+  context.printOpOnDiagnostic(false);
+  diagnostics.attach(llvmContext);
+}
+
+Error Compilation::failure(const std::string &fallback) const {
+  return Error{ErrorCode::compileFailure, diagnostics.hasErrors()
+                                              ? diagnostics.errors()
+                                              : request.name + ": " + fallback};
+}
+
+Result<void> Compilation::runPipelines(const std::string &targetName) {
+  mlir::attn::PipelineOptions options;
+  options.target = targetName;
+  options.dump = request.options.dumpDir;
+  options.countTiles = request.options.countTiles;
+  PassManager passes(&context);
+  passes.enableVerifier(false);
+  passes.addInstrumentation(std::make_unique<CollectRules>(rules));
+  mlir::attn::buildTarget(passes, options);
+  if (request.options.device == "reference") {
+    mlir::attn::buildDecompose(passes, options);
+    mlir::attn::buildReference(passes, options);
+  } else {
+    mlir::attn::buildRewrite(passes, options);
+    mlir::attn::buildTile(passes, options);
+    mlir::attn::buildCpu(passes, options);
+  }
+  if (failed(passes.run(*source->module)))
+    return failure("the passes failed without a message");
+  return {};
+}
+
+Result<void> Compilation::lower() {
+  Result<HostTarget> resolved = resolveHostTarget(request.options.target);
+  if (!resolved)
+    return resolved.error();
+  target = std::move(*resolved);
+  source = parseSource(request.text, request.name, context);
+  if (!source)
+    return failure("the text was refused without a message");
+  if (Result<void> done = runPipelines(target->name); !done)
+    return done.error();
+  llvmModule = translateModuleToLLVMIR(*source->module, llvmContext, "attn",
+                                       /*disableVerification=*/true);
+  if (!llvmModule)
+    return failure("the module has no translation to LLVM IR");
+  auto prepared = prepareForTarget(*llvmModule, *target);
+  if (!prepared)
+    return prepared.error();
+  machine = std::move(*prepared);
+  return {};
+}
+
+Result<std::string> Compilation::generate(llvm::CodeGenFileType kind) {
+  Result<std::string> code = generateCode(*llvmModule, *machine, kind);
+  if (code && diagnostics.hasErrors())
+    return failure("");
+  return code;
+}
+
+std::string Compilation::printLlvm() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvmModule->print(stream, nullptr);
+  return text;
+}
+
+/// True if compiled code calls into the OpenMP library.
+static bool callsOpenMp(const llvm::Module &module) {
+  return llvm::any_of(module, [](const llvm::Function &function) {
+    return function.isDeclaration() &&
+           (function.getName().starts_with("__kmpc_") ||
+            function.getName().starts_with("omp_"));
+  });
+}
+
+Result<void> Compilation::bind(Jit &jit, CompiledFunction &function) {
+  const std::string &name = function.signature.function;
+  auto resolve = [&](const std::string &symbol, auto &address) {
+    address = reinterpret_cast<std::remove_reference_t<decltype(address)>>(
+        jit.lookup(symbol));
+    return address != nullptr;
+  };
+  bool found = resolve(name + ".call", function.kernel) &&
+               resolve(name + ".plan", function.plan) &&
+               (!request.options.countTiles ||
+                resolve(name + ".tiles.call", function.tiles));
+  if (!found)
+    return failure("function '" + name +
+                   "' can't be linked: " + jit.lookupFailure());
+  function.rules = rules.lookup(name + ".plan");
+  return {};
+}
+
+Result<std::shared_ptr<const CompiledModule>> Compilation::finish() {
+  auto result = std::make_shared<CompiledModule>();
+  result->usesOpenMp = callsOpenMp(*llvmModule);
+  Result<std::string> object = generate(llvm::CodeGenFileType::ObjectFile);
+  if (!object)
+    return object.error();
+  auto jit = Jit::load(*target, *object, result->usesOpenMp);
+  if (!jit)
+    return jit.error();
+  result->functions = std::move(source->functions);
+  for (CompiledFunction &function : result->functions)
+    if (Result<void> done = bind(**jit, function); !done)
+      return done.error();
+  result->target = target->name;
+  if (request.options.remarks)
+    result->remarks = diagnostics.remarks();
+  result->code = std::shared_ptr<Jit>(std::move(*jit));
+  return std::shared_ptr<const CompiledModule>(std::move(result));
+}
+
+Result<void> checkOptions(const EngineOptions &options) {
+  if (options.device != "cpu" && options.device != "reference")
+    return Error{ErrorCode::unsupported,
+                 "option device: expected cpu or reference, got '" +
+                     options.device + "'"};
+  Result<HostTarget> target = resolveHostTarget(options.target);
+  if (!target)
+    return target.error();
+  return {};
+}
+
+Result<std::shared_ptr<const CompiledModule>>
+compile(const CompileRequest &request) {
+  auto start = std::chrono::steady_clock::now();
+  if (Result<void> usable = checkOptions(request.options); !usable)
+    return usable.error();
+  Result<std::shared_ptr<const CompiledModule>> result = Error{};
+  runOnBigStack([&] {
+    Compilation compilation(request);
+    Result<void> lowered = compilation.lower();
+    result = lowered ? compilation.finish() : lowered.error();
+  });
+  if (result) {
+    std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    // Not shared with anybody yet.
+    const_cast<CompiledModule &>(**result).compileMillis = elapsed.count();
+  }
+  return result;
+}
+
+Result<std::string> emitModule(const CompileRequest &request,
+                               std::string_view kind) {
+  if (kind != "llvm" && kind != "asm" && kind != "obj")
+    return Error{ErrorCode::invalidArgument,
+                 "kind of output: expected llvm, asm or obj, got '" +
+                     std::string(kind) + "'"};
+  if (Result<void> usable = checkOptions(request.options); !usable)
+    return usable.error();
+  Result<std::string> result = Error{};
+  runOnBigStack([&] {
+    Compilation compilation(request);
+    if (Result<void> lowered = compilation.lower(); !lowered)
+      result = lowered.error();
+    else if (kind == "llvm")
+      result = compilation.printLlvm();
+    else
+      result = compilation.generate(kind == "asm"
+                                        ? llvm::CodeGenFileType::AssemblyFile
+                                        : llvm::CodeGenFileType::ObjectFile);
+  });
+  return result;
+}
+
+} // namespace attn

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Targets against the features of the running CPU.
+
+#include "runtime/compile/HostTarget.h"
+
+#include "passes/analysis/TargetInfo.h"
+
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/X86TargetParser.h"
+
+namespace attn {
+
+/// Features of `cpu` that the running CPU lacks, separated by commas.
+static std::string missingFeatures(llvm::StringRef cpu) {
+  llvm::SmallVector<llvm::StringRef> needed;
+  llvm::X86::getFeaturesForCPU(cpu, needed);
+  llvm::StringMap<bool> present = llvm::sys::getHostCPUFeatures();
+  std::string missing;
+  for (llvm::StringRef feature : needed) {
+    // Features that can't be asked for (such as x87) are not in the map.
+    auto found = present.find(feature);
+    if (found == present.end() || found->second)
+      continue;
+    missing += missing.empty() ? "" : ", ";
+    missing += feature;
+  }
+  return missing;
+}
+
+Result<HostTarget> resolveHostTarget(const std::string &name) {
+  static const bool isInitialized = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)isInitialized;
+
+  llvm::StringRef resolved = mlir::attn::resolveTarget(name);
+  const mlir::attn::TargetInfo *info = mlir::attn::lookupTarget(resolved);
+  if (!info)
+    return Error{ErrorCode::invalidArgument, "option target: expected host, " +
+                                                 mlir::attn::listTargets() +
+                                                 ", got '" + name + "'"};
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  unsigned vectorBits = info->vectorWidth * 32;
+  if (name == "host") {
+    auto builder = llvm::orc::JITTargetMachineBuilder::detectHost();
+    if (!builder)
+      return Error{ErrorCode::unsupported,
+                   "option target: " + toString(builder.takeError())};
+    return HostTarget{resolved.str(), std::move(*builder), vectorBits};
+  }
+  if (!triple.isX86())
+    return Error{ErrorCode::unsupported, "option target: '" + name +
+                                             "' needs an x86-64 CPU, got " +
+                                             triple.getArchName().str()};
+  std::string missing = missingFeatures(info->cpu);
+  if (!missing.empty())
+    return Error{ErrorCode::unsupported, "option target: '" + name +
+                                             "' needs features that this CPU "
+                                             "lacks: " +
+                                             missing};
+  llvm::orc::JITTargetMachineBuilder builder(triple);
+  builder.setCPU(info->cpu.str());
+  return HostTarget{resolved.str(), std::move(builder), vectorBits};
+}
+
+} // namespace attn

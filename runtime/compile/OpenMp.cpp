@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// dlopen of libomp. It stays open for the life of the process: its worker
+// threads can't be taken away safely.
+
+#include "runtime/compile/OpenMp.h"
+
+#include <dlfcn.h>
+
+namespace attn {
+
+Result<OpenMp> OpenMp::open() {
+  std::string failures;
+  // First the library of the LLVM that attn was built with.
+  for (const char *name : {ATTN_LIBOMP_PATH, "libomp.so.5", "libomp.so"}) {
+    void *library = *name ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : nullptr;
+    if (!library) {
+      if (const char *reason = *name ? dlerror() : nullptr)
+        failures += std::string("; ") + reason;
+      continue;
+    }
+    OpenMp result;
+    result.libraryPath = name;
+    result.setNumThreads =
+        reinterpret_cast<void (*)(int)>(dlsym(library, "omp_set_num_threads"));
+    result.maxThreads =
+        reinterpret_cast<int (*)()>(dlsym(library, "omp_get_max_threads"));
+    result.numProcs =
+        reinterpret_cast<int (*)()>(dlsym(library, "omp_get_num_procs"));
+    if (result.setNumThreads && result.maxThreads && result.numProcs)
+      return result;
+    failures += std::string("; ") + name + ": no omp_set_num_threads";
+    dlclose(library);
+  }
+  return Error{ErrorCode::unsupported,
+               "expected the OpenMP library libomp.so.5 (package "
+               "libomp5-22), got none" +
+                   failures};
+}
+
+const Result<OpenMp> &OpenMp::get() {
+  static const Result<OpenMp> library = open();
+  return library;
+}
+
+ThreadCount::ThreadCount(const OpenMp &openMp, int threads)
+    : openMp(openMp), previous(openMp.maxThreads()) {
+  openMp.setNumThreads(threads > 0 ? threads : openMp.availableThreads());
+}
+
+ThreadCount::~ThreadCount() { openMp.setNumThreads(previous); }
+
+} // namespace attn

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From text to a checked module: what passes here, the pipelines may rely on.
+
+#ifndef ATTN_RUNTIME_COMPILE_SOURCE_H
+#define ATTN_RUNTIME_COMPILE_SOURCE_H
+
+#include "runtime/CompiledFunction.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <optional>
+
+namespace attn {
+
+struct Source {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// Public functions in order, with signatures and attention sizes; no code.
+  std::vector<CompiledFunction> functions;
+};
+
+/// Looks at the text before the parser does: size, nesting and what aliases
+/// expand to. Returns what is wrong, or nothing.
+std::optional<std::string> checkText(llvm::StringRef text);
+
+/// Checks that the module holds only what the pipelines take: functions with
+/// bodies and known types, no recursion, ops of known dialects. Emits errors.
+mlir::LogicalResult checkModule(mlir::ModuleOp module);
+
+/// The host's view of a type at the boundary of a function, or nothing.
+std::optional<Parameter> describeType(mlir::Type type);
+
+/// Parses and checks. Errors are emitted as diagnostics of the context.
+std::optional<Source> parseSource(llvm::StringRef text, llvm::StringRef name,
+                                  mlir::MLIRContext &context);
+
+} // namespace attn
+
+#endif // ATTN_RUNTIME_COMPILE_SOURCE_H
