@@ -6,31 +6,81 @@
 #include "passes/Pipelines.h"
 
 #include "passes/Passes.h"
-#include "passes/analysis/TargetInfo.h"
+#include "passes/convention/Convention.h"
 
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::attn;
 
+/// Ends a stage: checks what it leaves and dumps it where that is asked for.
+static void endStage(OpPassManager &pm, const PipelineOptions &options,
+                     StringRef stage) {
+  CheckStageOptions check;
+  check.stage = stage.str();
+  pm.addPass(createCheckStage(check));
+  if (options.dump.empty())
+    return;
+  DumpStageOptions dump;
+  dump.folder = options.dump;
+  dump.stage = stage.str();
+  pm.addPass(createDumpStage(dump));
+}
+
+static void addSimplification(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
 void attn::buildTarget(OpPassManager &pm, const PipelineOptions &options) {
-  SetTargetOptions targetOptions;
-  targetOptions.target = options.target;
-  pm.addPass(createSetTarget(targetOptions));
+  SetTargetOptions target;
+  target.target = options.target;
+  pm.addPass(createSetTarget(target));
+}
+
+void attn::buildSource(OpPassManager &pm, const PipelineOptions &options) {
+  buildTarget(pm, options);
+  // Every operation is defined for all operands, booleans are bytes, and each
+  // public function has its plan, made from the source as it was written.
+  addSource(pm);
+  endStage(pm, options, "source");
 }
 
 void attn::buildRewrite(OpPassManager &pm, const PipelineOptions &options) {
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  // Attention in its one form: no clause without effect, G = 1 is softmax.
+  addSimplification(pm);
+  endStage(pm, options, "rewrite");
 }
 
 void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {
+  // Parallel loops over query tiles carry a running softmax over key tiles.
   pm.addNestedPass<func::FuncOp>(createTileAttention());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  addSimplification(pm);
+  endStage(pm, options, "tile");
 }
-void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {}
+
+void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
+  // The packed query is a tensor of its own, outside the loop over keys: after
+  // bufferization it would be too late to move it there.
+  pm.addNestedPass<func::FuncOp>(createPackTiles());
+  // Buffers; results are written into out parameters.
+  addBufferization(pm);
+  addDeallocation(pm);
+  // Tiles are vector code with queries as lanes, and scratch buffers.
+  pm.addNestedPass<func::FuncOp>(createLowerTiles());
+  addSimplification(pm);
+  // One scratch buffer per thread: sizes are values from before the loops now.
+  pm.addNestedPass<func::FuncOp>(createParallelizeTiles());
+  // What the program computes beside attention is loops.
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  // No function is called per lane.
+  pm.addNestedPass<func::FuncOp>(createExpandVectorMath());
+  addLowerToLLVM(pm);
+  endStage(pm, options, "llvm");
+}
+
 void attn::buildDecompose(OpPassManager &pm, const PipelineOptions &options) {}
 void attn::buildReference(OpPassManager &pm, const PipelineOptions &options) {}
 
@@ -48,6 +98,22 @@ void attn::registerPipelines() {
             stage(pm, options);
         });
   };
-  add("attn-rewrite", "canonical attention", {buildTarget, buildRewrite});
-  add("attn-to-tile", "canonical attention", {buildTarget, buildRewrite, buildTile});
+  add("attn-rewrite", "rewrite stage: attention in its canonical form",
+      {buildTarget, buildRewrite});
+  add("attn-tile", "tile stage: loops over tiles with a running softmax",
+      {buildTarget, buildTile});
+  add("attn-cpu", "cpu stage: vector code and threads, as LLVM",
+      {buildTarget, buildCpu});
+  add("attn-decompose", "decompose stage: plain linear algebra in f64",
+      {buildTarget, buildDecompose});
+  add("attn-to-rewrite", "from the source to the end of the rewrite stage",
+      {buildSource, buildRewrite});
+  add("attn-to-tile", "from the source to the end of the tile stage",
+      {buildSource, buildRewrite, buildTile});
+  add("attn-to-cpu", "from the source to the end of the cpu stage",
+      {buildSource, buildRewrite, buildTile, buildCpu});
+  add("attn-to-decompose", "from the source to the end of the decompose stage",
+      {buildSource, buildDecompose});
+  add("attn-to-reference", "from the source to LLVM for device 'reference'",
+      {buildSource, buildDecompose, buildReference});
 }

@@ -26,6 +26,9 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
 /// Records the target on the module. First in every pipeline.
 void buildTarget(OpPassManager &pm, const PipelineOptions &options);
 
+/// buildTarget, then what every device does to a source: checks, plans.
+void buildSource(OpPassManager &pm, const PipelineOptions &options);
+
 /// attn -> attn: canonical form.
 void buildRewrite(OpPassManager &pm, const PipelineOptions &options);
 

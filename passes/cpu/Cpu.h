@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The free functions of the cpu stage.
+
+#ifndef ATTN_PASSES_CPU_CPU_H
+#define ATTN_PASSES_CPU_CPU_H
+
+#include "passes/analysis/TargetInfo.h"
+
+#include "dialect/Attn.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::attn {
+
+/// Packs the query tile of `op` once, where it is defined: outside the loop over
+/// key tiles. `op` works on tensors and takes the packed tile from then on.
+LogicalResult packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
+                        const TargetInfo &target);
+
+/// Replace tile ops on memrefs by vector code with queries as lanes.
+LogicalResult lowerPackQuery(RewriterBase &rewriter, PackQueryOp op,
+                             const TargetInfo &target);
+LogicalResult lowerOnlineSoftmax(RewriterBase &rewriter, OnlineSoftmaxOp op,
+                                 const TargetInfo &target);
+LogicalResult lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
+                                const TargetInfo &target);
+
+/// Turns a bufferized parallel loop into an OpenMP loop with dynamic schedule,
+/// and the buffers allocated in it into one per thread.
+LogicalResult parallelizeTiles(RewriterBase &rewriter, scf::ForallOp op);
+
+} // namespace mlir::attn
+
+#endif // ATTN_PASSES_CPU_CPU_H

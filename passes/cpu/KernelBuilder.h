@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Short forms for the IR that CPU kernels are made of: index arithmetic, loops
+// with carried vectors, and loads and stores of lane vectors.
+
+#ifndef ATTN_PASSES_CPU_KERNELBUILDER_H
+#define ATTN_PASSES_CPU_KERNELBUILDER_H
+
+#include "passes/analysis/TargetInfo.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::attn {
+
+struct KernelBuilder {
+  OpBuilder &b;
+  Location loc;
+  const TargetInfo &target;
+
+  // Types.
+  VectorType lanes(Type element) const {
+    return VectorType::get({target.vectorWidth}, element);
+  }
+  VectorType f32Lanes() const { return lanes(b.getF32Type()); }
+
+  // Index arithmetic; folds where operands are constants.
+  Value index(int64_t x) const {
+    return arith::ConstantIndexOp::create(b, loc, x);
+  }
+  template <typename OpTy>
+  Value fold(Value x, Value y) const {
+    return b.createOrFold<OpTy>(loc, x, y);
+  }
+  Value add(Value x, Value y) const { return fold<arith::AddIOp>(x, y); }
+  Value add(Value x, int64_t y) const {
+    return y == 0 ? x : add(x, index(y));
+  }
+  Value sub(Value x, Value y) const { return fold<arith::SubIOp>(x, y); }
+  Value mul(Value x, Value y) const { return fold<arith::MulIOp>(x, y); }
+  Value min(Value x, Value y) const { return fold<arith::MinSIOp>(x, y); }
+  Value cmp(arith::CmpIPredicate predicate, Value x, Value y) const {
+    return b.createOrFold<arith::CmpIOp>(loc, predicate, x, y);
+  }
+  Value dim(Value memref, int64_t d) const {
+    return b.createOrFold<memref::DimOp>(loc, memref, d);
+  }
+
+  // f32 arithmetic on scalars or lane vectors.
+  Value constant(Type type, double x) const {
+    Attribute value = b.getF32FloatAttr(x);
+    if (auto vector = dyn_cast<VectorType>(type))
+      value = DenseElementsAttr::get(vector, value);
+    return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
+  }
+  Value addf(Value x, Value y) const {
+    return arith::AddFOp::create(b, loc, x, y);
+  }
+  Value subf(Value x, Value y) const {
+    return arith::SubFOp::create(b, loc, x, y);
+  }
+  Value mulf(Value x, Value y) const {
+    return arith::MulFOp::create(b, loc, x, y);
+  }
+  Value cmpf(arith::CmpFPredicate predicate, Value x, Value y) const {
+    return arith::CmpFOp::create(b, loc, predicate, x, y);
+  }
+  Value select(Value condition, Value x, Value y) const {
+    return arith::SelectOp::create(b, loc, condition, x, y);
+  }
+  /// x * y + z in one operation where the target has it. Elsewhere llvm.fma
+  /// would be a library call per lane.
+  Value fma(Value x, Value y, Value z) const;
+  /// The larger of the two, `x` where `y` is NaN: one instruction on x86.
+  Value max(Value x, Value y) const {
+    return select(cmpf(arith::CmpFPredicate::OGT, y, x), y, x);
+  }
+  Value minf(Value x, Value y) const {
+    return select(cmpf(arith::CmpFPredicate::OLT, y, x), y, x);
+  }
+  Value broadcast(Value scalar) const {
+    return vector::BroadcastOp::create(b, loc, lanes(scalar.getType()), scalar);
+  }
+
+  // Memory.
+  Value load(Value memref, ValueRange indices) const {
+    return memref::LoadOp::create(b, loc, memref, indices);
+  }
+  Value loadLanes(Value memref, ValueRange indices) const {
+    Type element = cast<MemRefType>(memref.getType()).getElementType();
+    return vector::LoadOp::create(b, loc, lanes(element), memref, indices);
+  }
+  void storeLanes(Value vector, Value memref, ValueRange indices) const {
+    vector::StoreOp::create(b, loc, vector, memref, indices);
+  }
+  /// A 64-byte aligned scratch buffer; dynamic sizes are values. Parallelizing
+  /// moves it out of the loops: one per thread.
+  Value scratch(ArrayRef<OpFoldResult> sizes, Type element) const;
+
+  // Control flow.
+  using LoopBody =
+      llvm::function_ref<SmallVector<Value>(Value iv, ValueRange carried)>;
+  /// for iv = lower to upper step `step`, carrying `inits`.
+  SmallVector<Value> loop(Value lower, Value upper, int64_t step,
+                          ValueRange inits, LoopBody body) const;
+  void loop(Value lower, Value upper, int64_t step,
+            llvm::function_ref<void(Value iv)> body) const;
+  using Branch = llvm::function_ref<SmallVector<Value>()>;
+  /// if condition then ... else ...; only the taken branch is emitted where the
+  /// condition is a constant.
+  SmallVector<Value> ifElse(Value condition, Branch thenBranch,
+                            Branch elseBranch) const;
+  void ifThen(Value condition, llvm::function_ref<void()> body) const;
+};
+
+} // namespace mlir::attn
+
+#endif // ATTN_PASSES_CPU_KERNELBUILDER_H

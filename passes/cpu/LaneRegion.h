@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Inlines a score or keep region into a kernel in lane form: b and j are scalars,
+// i and h lane vectors (h a scalar where a tile has one head).
+
+#ifndef ATTN_PASSES_CPU_LANEREGION_H
+#define ATTN_PASSES_CPU_LANEREGION_H
+
+#include "passes/cpu/KernelBuilder.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::attn {
+
+/// A value of a region: one scalar for all lanes, or a lane vector.
+struct LaneValue {
+  LaneValue() = default;
+  LaneValue(Value value, bool isLanes = false, Value first = Value())
+      : value(value), isLanes(isLanes), first(first) {}
+
+  Value value;
+  bool isLanes = false;
+  /// For a lane vector that counts up by one: its first element.
+  Value first;
+};
+
+/// A region evaluated for one lane vector of queries. What does not depend on
+/// the key is emitted once, at construction; the rest by `emitRow`.
+///
+/// Index and i64 values are computed in `indexBits` (32 or 64) bits. 32 is right
+/// where every such value of the region fits (see emitFitsInt32).
+class LaneRegion {
+public:
+  /// `arguments` are those of the region that are the same for every key, null
+  /// for the others: {null, b, h, i, null} of a score region, {b, h, i, null} of
+  /// a keep region.
+  LaneRegion(const KernelBuilder &kb, Region &region, int64_t indexBits,
+             ArrayRef<LaneValue> arguments);
+
+  /// The region's result for one key as a lane vector. `arguments` are the
+  /// scores, where the region takes them, and j of type index.
+  Value emitRow(ArrayRef<Value> arguments);
+
+private:
+  using ValueMap = llvm::DenseMap<Value, LaneValue>;
+
+  void emitOp(Operation *op);
+  LaneValue emitElementwise(Operation *op, ArrayRef<LaneValue> operands);
+  LaneValue emitConstant(Operation *op);
+  LaneValue emitCast(Operation *op, const LaneValue &operand);
+  LaneValue emitRead(Operation *op, Value memref, ArrayRef<LaneValue> indices);
+  Value emitGather(Value memref, ArrayRef<LaneValue> indices);
+  Value clampToDim(Value memref, int64_t dim, const LaneValue &index);
+  LaneValue fromIndex(Value index);
+  Value toIndex(Value scalar);
+  Value getLanes(const LaneValue &value);
+  Type convertType(Type type, bool isLanes);
+  Value integer(Type type, int64_t value);
+
+  const KernelBuilder &kb;
+  Region &region;
+  Type indexType;
+  llvm::DenseSet<Operation *> perRow;
+  ValueMap values;
+};
+
+} // namespace mlir::attn
+
+#endif // ATTN_PASSES_CPU_LANEREGION_H

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Lowers bufferized tile ops to vector code in lane form. After this pass only
+// loops, vectors and scratch buffers are left of a tile.
+
+#include "passes/Passes.h"
+#include "passes/cpu/Cpu.h"
+#include "passes/cpu/MicroKernels.h"
+#include "passes/cpu/TileCopies.h"
+#include "passes/cpu/VectorMath.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_LOWERTILES
+#include "passes/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// A buffer of M rows by `depth` columns in f32: a query tile with one row per
+/// query, between an operand and its lane form.
+static Value createRowBuffer(const KernelBuilder &kb, Value depth) {
+  return kb.scratch({kb.b.getIndexAttr(kb.target.queryTile()),
+                     getAsOpFoldResult(depth)},
+                    kb.b.getF32Type());
+}
+
+/// Runs `body` with (row of the tile, head, position) for the heads x positions
+/// rows of `tile`.
+static void
+forEachRow(const KernelBuilder &kb, Value tile,
+           llvm::function_ref<void(Value row, Value head, Value position)> body) {
+  Value zero = kb.index(0);
+  Value heads = kb.dim(tile, 0), positions = kb.dim(tile, 1);
+  kb.loop(zero, heads, 1, [&](Value head) {
+    Value first = kb.mul(head, positions);
+    kb.loop(zero, positions, 1, [&](Value position) {
+      body(kb.add(first, position), head, position);
+    });
+  });
+}
+
+LogicalResult attn::lowerPackQuery(RewriterBase &rewriter, PackQueryOp op,
+                                   const TargetInfo &target) {
+  if (!isa<MemRefType>(op.getPacked().getType()))
+    return rewriter.notifyMatchFailure(op, "not bufferized");
+  rewriter.setInsertionPoint(op);
+  KernelBuilder kb{rewriter, op.getLoc(), target};
+  Value zero = kb.index(0);
+  Value depth = kb.dim(op.getPacked(), 0);
+  Value headDim = kb.dim(op.getQuery(), 2);
+  Value rows = createRowBuffer(kb, depth);
+  // Rows and columns beyond the tile's are 0, so that they give finite scores.
+  Value zeros = kb.constant(kb.f32Lanes(), 0.0);
+  kb.loop(zero, kb.index(target.queryTile()), 1, [&](Value row) {
+    kb.loop(zero, depth, target.vectorWidth, [&](Value column) {
+      kb.storeLanes(zeros, rows, {row, column});
+    });
+  });
+  forEachRow(kb, op.getQuery(), [&](Value row, Value head, Value position) {
+    emitRowCopy(kb, op.getQuery(), {head, position}, rows, row, headDim,
+                [&](Value x) {
+                  Value wide = getElementTypeOrSelf(x.getType()).isBF16()
+                                   ? emitExtendBF16(kb, x)
+                                   : x;
+                  Value scale = isa<VectorType>(wide.getType())
+                                    ? kb.broadcast(op.getScale())
+                                    : op.getScale();
+                  return kb.mulf(wide, scale);
+                });
+  });
+  emitTranspose(kb, rows, op.getPacked());
+  rewriter.eraseOp(op);
+  return success();
+}
+
+LogicalResult attn::lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
+                                      const TargetInfo &target) {
+  if (!isa<MemRefType>(op.getAcc().getType()))
+    return rewriter.notifyMatchFailure(op, "not bufferized");
+  rewriter.setInsertionPoint(op);
+  KernelBuilder kb{rewriter, op.getLoc(), target};
+  Value zero = kb.index(0);
+  VectorType type = kb.f32Lanes();
+  Value lseRows;
+  if (op.getLse())
+    lseRows = kb.scratch({rewriter.getIndexAttr(target.queryTile())},
+                         rewriter.getF32Type());
+  // acc / sum and max + ln(sum), queries still being lanes. The sum of a row
+  // without keys is 0.
+  for (int64_t v = 0; v < target.blockVectors; ++v) {
+    Value lane = kb.index(v * target.vectorWidth);
+    Value sum = kb.loadLanes(op.getSum(), lane);
+    Value isEmpty = kb.cmpf(arith::CmpFPredicate::OEQ, sum,
+                            kb.constant(type, 0.0));
+    Value divisor = kb.select(isEmpty, kb.constant(type, 1.0), sum);
+    kb.loop(zero, kb.dim(op.getAcc(), 0), 1, [&](Value column) {
+      Value acc = kb.loadLanes(op.getAcc(), {column, lane});
+      Value output =
+          arith::DivFOp::create(rewriter, op.getLoc(), acc, divisor);
+      kb.storeLanes(output, op.getAcc(), {column, lane});
+    });
+    if (lseRows)
+      kb.storeLanes(
+          kb.addf(kb.loadLanes(op.getMax(), lane), emitLog(kb, sum)), lseRows,
+          lane);
+  }
+  Value rows = createRowBuffer(kb, kb.dim(op.getAcc(), 0));
+  emitTranspose(kb, op.getAcc(), rows);
+  Value valueDim = kb.dim(op.getOutput(), 2);
+  bool isBF16 = getElementTypeOrSelf(op.getOutput().getType()).isBF16();
+  forEachRow(kb, op.getOutput(), [&](Value row, Value head, Value position) {
+    emitRowCopy(kb, rows, row, op.getOutput(), {head, position}, valueDim,
+                [&](Value x) { return isBF16 ? emitTruncateToBF16(kb, x) : x; });
+  });
+  if (lseRows)
+    forEachRow(kb, op.getLse(), [&](Value row, Value head, Value position) {
+      memref::StoreOp::create(rewriter, op.getLoc(), kb.load(lseRows, row),
+                              op.getLse(), ValueRange{head, position});
+    });
+  rewriter.eraseOp(op);
+  return success();
+}
+
+/// linalg.fill of a tile's state  ->  stores of lane vectors.
+static LogicalResult lowerFill(RewriterBase &rewriter, linalg::FillOp op,
+                               const TargetInfo &target) {
+  auto type = dyn_cast<MemRefType>(op.output().getType());
+  if (!type || !type.getElementType().isF32() || type.getRank() == 0 ||
+      type.isDynamicDim(type.getRank() - 1) ||
+      type.getShape().back() % target.vectorWidth != 0)
+    return rewriter.notifyMatchFailure(op, "not a buffer of whole vectors");
+  rewriter.setInsertionPoint(op);
+  KernelBuilder kb{rewriter, op.getLoc(), target};
+  Value vector = kb.broadcast(op.value());
+  SmallVector<Value> indices;
+  std::function<void(int64_t)> fillFrom = [&](int64_t dim) {
+    bool isLast = dim + 1 == type.getRank();
+    kb.loop(kb.index(0), kb.dim(op.output(), dim),
+            isLast ? target.vectorWidth : 1, [&](Value iv) {
+              indices.push_back(iv);
+              if (isLast)
+                kb.storeLanes(vector, op.output(), indices);
+              else
+                fillFrom(dim + 1);
+              indices.pop_back();
+            });
+  };
+  fillFrom(0);
+  rewriter.eraseOp(op);
+  return success();
+}
+
+namespace {
+
+struct LowerTilesPass : public attn::impl::LowerTilesBase<LowerTilesPass> {
+  void runOnOperation() override {
+    const TargetInfo *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    IRRewriter rewriter(&getContext());
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<PackQueryOp, OnlineSoftmaxOp, OnlineFinishOp>(op) ||
+          (isa<linalg::FillOp>(op) && op->getParentOfType<scf::ForallOp>()))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      LogicalResult result = success();
+      if (auto pack = dyn_cast<PackQueryOp>(op))
+        result = lowerPackQuery(rewriter, pack, *target);
+      else if (auto update = dyn_cast<OnlineSoftmaxOp>(op))
+        result = lowerOnlineSoftmax(rewriter, update, *target);
+      else if (auto finish = dyn_cast<OnlineFinishOp>(op))
+        result = lowerOnlineFinish(rewriter, finish, *target);
+      else
+        (void)lowerFill(rewriter, cast<linalg::FillOp>(op), *target);
+      if (failed(result)) {
+        op->emitOpError() << "expected buffers and a packed query";
+        return signalPassFailure();
+      }
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Turns the parallel loops over query tiles into OpenMP loops. Tiles differ in
+// work under a mask, so the schedule is dynamic; each iteration owns its rows of
+// the output, so the bits do not depend on the number of threads.
+
+#include "passes/Passes.h"
+#include "passes/cpu/Cpu.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/IR/Dominance.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_PARALLELIZETILES
+#include "passes/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Moves the allocations in `loop` whose sizes are known before it to `before`
+/// and frees them at `after`. Their own deallocations go.
+static void hoistBuffers(RewriterBase &rewriter, scf::ForallOp loop,
+                         Operation *before, Operation *after) {
+  DominanceInfo dominance(loop->getParentOp());
+  SmallVector<memref::AllocOp> allocs;
+  loop.getBody()->walk([&](memref::AllocOp alloc) {
+    if (llvm::all_of(alloc->getOperands(), [&](Value size) {
+          return dominance.properlyDominates(size, loop);
+        }))
+      allocs.push_back(alloc);
+  });
+  for (memref::AllocOp alloc : allocs) {
+    for (Operation *user : llvm::to_vector(alloc->getUsers()))
+      if (isa<memref::DeallocOp>(user))
+        rewriter.eraseOp(user);
+    rewriter.moveOpBefore(alloc, before);
+    rewriter.setInsertionPoint(after);
+    memref::DeallocOp::create(rewriter, alloc.getLoc(), alloc);
+  }
+}
+
+LogicalResult attn::parallelizeTiles(RewriterBase &rewriter, scf::ForallOp op) {
+  if (!op.getOutputs().empty())
+    return rewriter.notifyMatchFailure(op, "not bufferized");
+  OpBuilder::InsertionGuard guard(rewriter);
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  auto values = [&](ArrayRef<OpFoldResult> bounds) {
+    return getValueOrCreateConstantIndexOp(rewriter, loc, bounds);
+  };
+  omp::LoopNestOperands clauses;
+  clauses.loopLowerBounds = values(op.getMixedLowerBound());
+  clauses.loopUpperBounds = values(op.getMixedUpperBound());
+  clauses.loopSteps = values(op.getMixedStep());
+
+  auto parallel = omp::ParallelOp::create(rewriter, loc);
+  rewriter.createBlock(&parallel.getRegion());
+  omp::WsloopOperands schedule;
+  schedule.scheduleKind = omp::ClauseScheduleKindAttr::get(
+      rewriter.getContext(), omp::ClauseScheduleKind::Dynamic);
+  auto wsloop = omp::WsloopOp::create(rewriter, loc, schedule);
+  auto terminator = omp::TerminatorOp::create(rewriter, loc);
+  hoistBuffers(rewriter, op, /*before=*/wsloop, /*after=*/terminator);
+
+  rewriter.createBlock(&wsloop.getRegion());
+  auto nest = omp::LoopNestOp::create(rewriter, loc, clauses);
+  SmallVector<Type> types(op.getRank(), rewriter.getIndexType());
+  Block *body = rewriter.createBlock(&nest.getRegion(), {}, types,
+                                     SmallVector<Location>(types.size(), loc));
+  rewriter.eraseOp(op.getTerminator());
+  rewriter.mergeBlocks(op.getBody(), body, body->getArguments());
+  rewriter.setInsertionPointToEnd(body);
+  omp::YieldOp::create(rewriter, loc);
+  rewriter.eraseOp(op);
+  return success();
+}
+
+namespace {
+
+struct ParallelizeTilesPass
+    : public attn::impl::ParallelizeTilesBase<ParallelizeTilesPass> {
+  void runOnOperation() override {
+    SmallVector<scf::ForallOp> loops;
+    getOperation().walk([&](scf::ForallOp op) { loops.push_back(op); });
+    IRRewriter rewriter(&getContext());
+    for (scf::ForallOp op : loops)
+      if (failed(parallelizeTiles(rewriter, op))) {
+        op.emitOpError() << "expected a bufferized loop";
+        return signalPassFailure();
+      }
+  }
+};
+
+} // namespace

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Copies between row-major operands and the buffers of CPU kernels.
+
+#include "passes/cpu/TileCopies.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// `row` with `column` behind it.
+static SmallVector<Value> at(ValueRange row, Value column) {
+  SmallVector<Value> indices(row);
+  indices.push_back(column);
+  return indices;
+}
+
+void attn::emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
+                       Value to, ValueRange toRow, Value count,
+                       ElementMap map) {
+  Value zero = kb.index(0);
+  Value width = kb.index(kb.target.vectorWidth);
+  auto copyVectors = [&] {
+    Value last = kb.sub(count, width);
+    kb.loop(zero, count, kb.target.vectorWidth, [&](Value iv) {
+      Value column = kb.min(iv, last);
+      Value vector = map(kb.loadLanes(from, at(fromRow, column)));
+      kb.storeLanes(vector, to, at(toRow, column));
+    });
+    return SmallVector<Value>();
+  };
+  auto copyElements = [&] {
+    kb.loop(zero, count, 1, [&](Value column) {
+      Value element = map(kb.load(from, at(fromRow, column)));
+      memref::StoreOp::create(kb.b, kb.loc, element, to, at(toRow, column));
+    });
+    return SmallVector<Value>();
+  };
+  kb.ifElse(kb.cmp(arith::CmpIPredicate::sge, count, width), copyVectors,
+            copyElements);
+}
+
+/// Transposes W vectors of W lanes in log2(W) steps. Step s swaps, between
+/// vectors that differ in bit s of their number, the lanes that differ in it.
+static void transposeInRegisters(const KernelBuilder &kb,
+                                 SmallVectorImpl<Value> &rows) {
+  int64_t width = kb.target.vectorWidth;
+  auto shuffle = [&](Value x, Value y, ArrayRef<int64_t> mask) -> Value {
+    return vector::ShuffleOp::create(kb.b, kb.loc, x, y, mask);
+  };
+  for (int64_t step = 1; step < width; step *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < width; ++lane) {
+      bool swapped = lane & step;
+      low.push_back(swapped ? width + lane - step : lane);
+      high.push_back(swapped ? width + lane : lane + step);
+    }
+    for (int64_t row = 0; row < width; ++row) {
+      if (row & step)
+        continue;
+      Value x = rows[row], y = rows[row + step];
+      rows[row] = shuffle(x, y, low);
+      rows[row + step] = shuffle(x, y, high);
+    }
+  }
+}
+
+void attn::emitTranspose(const KernelBuilder &kb, Value from, Value to) {
+  int64_t width = kb.target.vectorWidth;
+  Value zero = kb.index(0);
+  kb.loop(zero, kb.dim(from, 0), width, [&](Value row) {
+    kb.loop(zero, kb.dim(from, 1), width, [&](Value column) {
+      SmallVector<Value> block;
+      for (int64_t k = 0; k < width; ++k)
+        block.push_back(kb.loadLanes(from, {kb.add(row, k), column}));
+      transposeInRegisters(kb, block);
+      for (int64_t k = 0; k < width; ++k)
+        kb.storeLanes(block[k], to, {kb.add(column, k), row});
+    });
+  });
+}

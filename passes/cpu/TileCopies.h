@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Copies between row-major operands and the buffers of CPU kernels: rows in f32,
+// and tiles with queries as lanes.
+
+#ifndef ATTN_PASSES_CPU_TILECOPIES_H
+#define ATTN_PASSES_CPU_TILECOPIES_H
+
+#include "passes/cpu/KernelBuilder.h"
+
+namespace mlir::attn {
+
+/// Maps a lane vector or scalar to another of the same shape.
+using ElementMap = llvm::function_ref<Value(Value)>;
+
+/// to[toRow, 0..count) = map(from[fromRow, 0..count)) in lane vectors. The last
+/// vector overlaps the one before it; rows shorter than a vector go by element.
+/// `map` must give the same value for an element whenever it is asked.
+void emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
+                 Value to, ValueRange toRow, Value count, ElementMap map);
+
+/// to[c, r] = from[r, c] for all of `from`, an f32 buffer whose sizes are
+/// multiples of the vector width.
+void emitTranspose(const KernelBuilder &kb, Value from, Value to);
+
+} // namespace mlir::attn
+
+#endif // ATTN_PASSES_CPU_TILECOPIES_H

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Elementary functions as vector code, for f32 scalars and lane vectors. The
+// math library would be called once per lane.
+
+#ifndef ATTN_PASSES_CPU_VECTORMATH_H
+#define ATTN_PASSES_CPU_VECTORMATH_H
+
+#include "passes/cpu/KernelBuilder.h"
+
+namespace mlir::attn {
+
+/// 2^x for x <= 0, NaN for NaN. At most 2 ulp down to the smallest normal
+/// result; below that it goes to 0. The kernel's own exponential.
+Value emitExp2OfNonPositive(const KernelBuilder &kb, Value x);
+
+/// 2^x, at most 2 ulp; overflows to infinity, underflows to 0.
+Value emitExp2(const KernelBuilder &kb, Value x);
+
+/// e^x, at most 2 ulp, by splitting x log2(e) into two floats.
+Value emitExp(const KernelBuilder &kb, Value x);
+
+/// tanh(x), at most 2 ulp.
+Value emitTanh(const KernelBuilder &kb, Value x);
+
+/// ln(x), at most 2 ulp; -inf at 0, NaN below.
+Value emitLog(const KernelBuilder &kb, Value x);
+
+/// The f32 value of a bf16 scalar or lane vector, exact.
+Value emitExtendBF16(const KernelBuilder &kb, Value x);
+
+/// A lane vector of f32 rounded to bf16, ties to even; NaN stays NaN.
+Value emitTruncateToBF16(const KernelBuilder &kb, Value x);
+
+} // namespace mlir::attn
+
+#endif // ATTN_PASSES_CPU_VECTORMATH_H
