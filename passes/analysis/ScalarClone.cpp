@@ -119,12 +119,14 @@ Value attn::cloneScalar(OpBuilder &builder, Location loc, Operation &op,
   guardOperands(builder, loc, op, safe);
   Operation *clone = op.clone();
   clone->setLoc(loc);
-  clone->setOperands(safe);
+  for (auto [operand, value] : llvm::zip(clone->getOpOperands(), safe))
+    operand.set(value);
   // As createOrFold: listeners are told only of what stays.
   builder.getBlock()->getOperations().insert(builder.getInsertionPoint(),
                                              clone);
   SmallVector<Value, 1> folded;
-  if (succeeded(builder.tryFold(clone, folded)) &&
+  // Nothing is returned for a fold in place.
+  if (succeeded(builder.tryFold(clone, folded)) && !folded.empty() &&
       folded.front() != clone->getResult(0)) {
     clone->erase();
     return folded.front();
