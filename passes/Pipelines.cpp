@@ -67,12 +67,12 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createPackTiles());
   // Buffers; results are written into out parameters.
   addBufferization(pm);
-  addDeallocation(pm);
   // Tiles are vector code with queries as lanes, and scratch buffers.
   pm.addNestedPass<func::FuncOp>(createLowerTiles());
   addSimplification(pm);
   // One scratch buffer per thread: sizes are values from before the loops now.
   pm.addNestedPass<func::FuncOp>(createParallelizeTiles());
+  pm.addNestedPass<func::FuncOp>(createFreeBuffers());
   // What the program computes beside attention is loops.
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   // No function is called per lane.
@@ -81,8 +81,21 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
   endStage(pm, options, "llvm");
 }
 
-void attn::buildDecompose(OpPassManager &pm, const PipelineOptions &options) {}
-void attn::buildReference(OpPassManager &pm, const PipelineOptions &options) {}
+void attn::buildDecompose(OpPassManager &pm, const PipelineOptions &options) {
+  // Attention is linalg in f64, as it is defined; no rewrite has run.
+  pm.addNestedPass<func::FuncOp>(createDecomposeSoftmax());
+  endStage(pm, options, "decompose");
+}
+
+void attn::buildReference(OpPassManager &pm, const PipelineOptions &options) {
+  // Buffers; results are written into out parameters.
+  addBufferization(pm);
+  addDeallocation(pm);
+  // Plain loops on one thread.
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  addLowerToLLVM(pm);
+  endStage(pm, options, "llvm");
+}
 
 namespace {
 using Stage = void (*)(OpPassManager &, const PipelineOptions &);
