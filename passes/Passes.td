@@ -25,6 +25,21 @@ def SetTarget : Pass<"attn-set-target", "::mlir::ModuleOp"> {
   ];
 }
 
+def DumpStage : Pass<"attn-dump-stage", "::mlir::ModuleOp"> {
+  let summary = "write the module to a numbered file";
+  let description = [{
+    Writes the module to FOLDER/N-STAGE.mlir, N being the number of the stage, so
+    that a run can be read stage by stage and resumed with the next stage's
+    pipeline. The folder is made if it is missing. Changes nothing.
+  }];
+  let options = [
+    Option<"folder", "folder", "std::string", /*default=*/"",
+           "where to write">,
+    Option<"stage", "stage", "std::string", /*default=*/"",
+           "source, rewrite, tile, decompose or llvm">
+  ];
+}
+
 // Tile: attn -> scf and attn tile ops.
 
 def TileAttention : Pass<"attn-tile-attention", "func::FuncOp"> {
@@ -55,6 +70,259 @@ def TileAttention : Pass<"attn-tile-attention", "func::FuncOp"> {
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+// Convention: what every device shares, from the source to LLVM.
+
+def CheckStage : Pass<"attn-check-stage"> {
+  let summary = "refuse operations that must not be left after a stage";
+  let description = [{
+    Needs: nothing. Guarantees: every operation of the module, but for those of
+    plans, is one that the stage may leave; the first that isn't is named.
+
+    ```mlir
+    // stage=source
+    %r = func.call @f(%x) : ...   // 'func.call' op not supported in a source module
+    ```
+  }];
+  let options = [
+    Option<"stage", "stage", "std::string", "\"source\"",
+           "source, rewrite, tile, decompose or llvm">];
+}
+
+def GuardArith : Pass<"attn-guard-arith", "ModuleOp"> {
+  let summary = "give arithmetic a result for every operand";
+  let description = [{
+    Needs: the source. Guarantees: no scalar operation traps or is undefined.
+    x / 0 = x and x % 0 = 0; the most negative integer divided by -1 is itself,
+    with remainder 0; a shift by the width or more gives 0, or the sign; a float
+    becomes the nearest integer towards zero that the type has, NaN 0. Flags that
+    promise such operands away are dropped.
+
+    ```mlir
+    %r = arith.remui %a, %b : index
+      ->
+    %zero = arith.cmpi eq, %b, %c0 : index
+    %safe = arith.select %zero, %c1, %b : index
+    %r = arith.remui %a, %safe : index
+    ```
+  }];
+}
+
+def WidenBooleans : Pass<"attn-widen-booleans", "ModuleOp"> {
+  let summary = "make tensors of i1 tensors of bytes";
+  let description = [{
+    Needs: the source. Guarantees: no tensor of i1 is left. Arguments and
+    constants that regions read element by element become tensors of i8; an
+    element is true if its byte is not 0. Any other use is refused by name.
+
+    ```mlir
+    %p = tensor.extract %m[%j] : tensor<?xi1>
+      ->
+    %byte = tensor.extract %m[%j] : tensor<?xi8>
+    %p = arith.cmpi ne, %byte, %c0 : i8
+    ```
+  }];
+}
+
+def EmitPlan : Pass<"attn-emit-plan", "ModuleOp"> {
+  let summary = "add the plan of each public function";
+  let description = [{
+    Needs: the source. Guarantees: each public function NAME has a function
+    NAME.plan(in, out) -> i64 that computes, from the sizes of the tensors and
+    the values of the scalars that a call passes, the sizes of its results. Its
+    result is 0, or k if rule k between sizes is the first that the call breaks;
+    out then starts with the expected size and the size got. The texts of the
+    rules are the attribute `attn.rules` of the plan. What holds statically has
+    no rule. A size that depends on the elements of a tensor is refused.
+
+    `in` and `out` are arrays of i64; `out` has room for at least two.
+
+    ```mlir
+    func.func @f(%q: tensor<?x8x?x64xf32>, ...)
+      ->
+    func.func @f.plan(%in: !llvm.ptr, %out: !llvm.ptr) -> i64
+        attributes {attn.rules = ["'attn.softmax' op key: expected batch (from query)", ...]}
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::affine::AffineDialect"];
+}
+
+def AddOutParams : Pass<"attn-add-out-params", "ModuleOp"> {
+  let summary = "turn tensor results into buffers that the caller passes";
+  let description = [{
+    Needs: public functions on tensors, of one block. Guarantees: none has a
+    result; each former result is written into a trailing argument. Tensor
+    arguments are not writable for bufferization.
+
+    ```mlir
+    func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> { ... return %y }
+      ->
+    func.func @f(%x: tensor<?xf32> {bufferization.writable = false},
+                 %out: memref<?xf32, strided<[1], offset: ?>>) {
+      bufferization.materialize_in_destination %y in restrict writable %out
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def Bufferize : Pass<"attn-bufferize", "ModuleOp"> {
+  let summary = "one-shot bufferization with attn's function boundary";
+  let description = [{
+    Needs: functions without tensor results. Guarantees: no tensors. A tensor
+    argument is a buffer with dynamic offset and strides, the last stride 1. What
+    starts as tensor.empty and ends in an out parameter is computed there.
+
+    ```mlir
+    func.func @f(%x: tensor<?x8xf32>)
+      ->
+    func.func @f(%x: memref<?x8xf32, strided<[?, 1], offset: ?>>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def FreeBuffers : Pass<"attn-free-buffers", "func::FuncOp"> {
+  let summary = "free every buffer after its last use";
+  let description = [{
+    Needs: a bufferized function whose buffers are allocated in its entry block
+    and do not outlive it. Buffers that are freed already are left alone.
+    Guarantees: each allocation has a deallocation.
+
+    ```mlir
+    %b = memref.alloc() ... last use of %b or a view of it
+      ->
+    %b = memref.alloc() ... last use; memref.dealloc %b
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
+def ExpandCopies : Pass<"attn-expand-copies", "ModuleOp"> {
+  let summary = "strided copies become loops";
+  let description = [{
+    Needs: buffers. Guarantees: `memref.copy` is left only between buffers
+    without layout, where it is one memcpy.
+
+    ```mlir
+    memref.copy %a, %b : memref<4xf32, strided<[1], offset: ?>> to memref<4xf32>
+      ->
+    scf.for %i = %c0 to %c4 step %c1 { memref.load %a[%i]; memref.store %b[%i] }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def EmitEntryPoints : Pass<"attn-emit-entry-points", "ModuleOp"> {
+  let summary = "add NAME.call, which takes an array of pointers";
+  let description = [{
+    Needs: public functions without results whose arguments are buffers and
+    scalars. Guarantees: each is the private NAME.kernel, called by the public
+    NAME.call(args): args[k] points to the descriptor of buffer k, or to the
+    value of a scalar.
+
+    ```mlir
+    func.func @f(%x: memref<?xf32>, %n: index)
+      ->
+    func.func private @f.kernel(%x: memref<?xf32>, %n: index)
+    func.func @f.call(%args: !llvm.ptr)
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+// Cpu: tile ops -> vector, omp.
+
+def PackTiles : Pass<"attn-pack-tiles", "func::FuncOp"> {
+  let summary = "pack query tiles with queries as lanes";
+  let description = [{
+    Needs: `attn.online_softmax` on tensors.
+    Guarantees: its query operand is packed, once per query tile and outside the
+    loop over key tiles.
+
+    ```mlir
+    attn.online_softmax ins(%q, ...) scale(%s)
+      ->
+    %p = attn.pack_query ins(%q) outs(%empty) scale(%s)
+    attn.online_softmax ins(%p, ...)
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect"];
+}
+
+def LowerTiles : Pass<"attn-lower-tiles", "func::FuncOp"> {
+  let summary = "lower bufferized tile ops to vector code";
+  let description = [{
+    Needs: tile ops on buffers, queries packed.
+    Guarantees: no tile op is left. Queries are lanes: an element of K or V is
+    broadcast and multiplied with vectors of queries, so maximum and sum over
+    keys are vertical. bf16 is widened. Regions become vector code in which b and
+    j are scalars and i a vector, with 32-bit indices where they fit.
+  }];
+  let dependentDialects = ["::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def ExpandVectorMath : Pass<"attn-expand-vector-math", "func::FuncOp"> {
+  let summary = "replace math functions on f32 by vector code";
+  let description = [{
+    Guarantees: no `math.exp`, `math.exp2`, `math.tanh`, `math.log` on f32 or
+    vectors of f32 is left, and no `math.fma` where the target has none: each
+    would be a call of the math library per lane.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def ParallelizeTiles : Pass<"attn-parallelize-tiles", "func::FuncOp"> {
+  let summary = "run tile loops on OpenMP threads";
+  let description = [{
+    Needs: bufferized `scf.forall` loops.
+    Guarantees: each is an `omp.wsloop` with dynamic schedule; the buffers that
+    its body allocates are allocated once per thread, in front of the loop.
+
+    ```mlir
+    scf.forall (%i) in (%n) { %s = memref.alloc() ... }
+      ->
+    omp.parallel {
+      %s = memref.alloc()
+      omp.wsloop schedule(dynamic) { omp.loop_nest (%i) ... }
+      memref.dealloc %s
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+                           "::mlir::omp::OpenMPDialect"];
+}
+
+// Decompose: attn -> linalg, straight from the source.
+
+def DecomposeSoftmax : Pass<"attn-decompose-softmax", "func::FuncOp"> {
+  let summary = "softmax attention as plain linalg in f64";
+  let description = [{
+    Needs: the source, after attn-guard-arith. Guarantees: no op of the softmax
+    family is left. Each is a loop over batch and heads around linalg.generic:
+    dots, logits, row maximum, weights, row sum, weighted average, each
+    materialised. Operands and score regions are widened to f64, keep regions
+    stay in their types; results are rounded once.
+
+    ```mlir
+    %o = attn.softmax %q, %k, %v ...
+      ->
+    %o = scf.for %b ... { scf.for %h ... {
+      %dots = linalg.generic ... %logits = linalg.generic ... tensor.insert_slice
+    } }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
 }

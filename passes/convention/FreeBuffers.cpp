@@ -3,8 +3,8 @@
 // Frees the buffers of a function after their last use. A source has no control
 // flow of its own and results live in the caller's buffers, so every buffer is
 // allocated in the entry block and none outlives the call: upstream's ownership
-// analysis would be more than is needed, and rejects regions that are no control
-// flow.
+// analysis would be more than is needed, and rejects regions that are no
+// control flow.
 
 #include "passes/Passes.h"
 

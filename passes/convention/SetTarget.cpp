@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Records the target on the module. It runs first in every pipeline, so that all
-// later passes, also those of a run resumed from a dump, agree on the machine.
+// Records the target on the module. It runs first in every pipeline, so that
+// all later passes, also those of a run resumed from a dump, agree on the
+// machine.
 
 #include "passes/Passes.h"
 #include "passes/analysis/TargetInfo.h"
@@ -33,7 +34,8 @@ struct SetTargetPass : public attn::impl::SetTargetBase<SetTargetPass> {
                          << listTargets() << ", got '" << target << "'";
       return signalPassFailure();
     }
-    module->setAttr(kTargetAttrName, StringAttr::get(&getContext(), info->name));
+    module->setAttr(kTargetAttrName,
+                    StringAttr::get(&getContext(), info->name));
   }
 };
 

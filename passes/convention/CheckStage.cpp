@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The guard at the boundary of a stage: names the first operation that must not
+// be left after it. What is not on the list of a stage is refused, so that a
+// construct that no later stage knows can't reach one.
+
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_CHECKSTAGE
+#include "passes/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+static bool isPlan(Operation *op) {
+  auto function = dyn_cast<func::FuncOp>(op);
+  return function && function->hasAttr("attn.rules");
+}
+
+static bool hasShapedTypes(Operation *op) {
+  auto isShaped = [](Type type) { return isa<ShapedType>(type); };
+  return llvm::any_of(op->getOperandTypes(), isShaped) ||
+         llvm::any_of(op->getResultTypes(), isShaped);
+}
+
+/// True for constant indices that are inside of a tensor of static shape.
+static bool isInBounds(tensor::ExtractOp op) {
+  auto type = op.getTensor().getType();
+  for (auto [dim, index] : llvm::enumerate(op.getIndices())) {
+    std::optional<int64_t> value = getConstantIntValue(index);
+    if (!value || *value < 0 || type.isDynamicDim(dim) ||
+        *value >= type.getDimSize(dim))
+      return false;
+  }
+  return true;
+}
+
+/// Whole attention, linalg on tensors, and scalars. Nothing here can read out
+/// of bounds, call, or touch memory once the plan's rules hold.
+static bool isSourceOp(Operation *op) {
+  if (op->getParentOfType<SoftmaxFamilyInterface>())
+    return true; // The verifier has the list of what a region may hold.
+  if (isa<SoftmaxFamilyInterface, func::FuncOp, func::ReturnOp, tensor::DimOp,
+          tensor::EmptyOp, tensor::CastOp, linalg::YieldOp, linalg::IndexOp,
+          arith::ConstantOp, affine::AffineApplyOp, affine::AffineMinOp,
+          affine::AffineMaxOp>(op))
+    return true;
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
+    return isInBounds(extract);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return linalgOp.hasPureTensorSemantics();
+  return isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+             op->getDialect()) &&
+         !hasShapedTypes(op);
+}
+
+/// Whether `op` may be left after `stage`.
+static bool isAllowedAfter(StringRef stage, Operation *op) {
+  Dialect *dialect = op->getDialect();
+  if (!dialect)
+    return false;
+  if (stage == "source" || stage == "rewrite")
+    return isSourceOp(op);
+  if (stage == "tile")
+    return !isa<SoftmaxFamilyInterface>(op);
+  if (stage == "decompose")
+    return !isa<AttnDialect>(dialect);
+  return isa<LLVM::LLVMDialect, omp::OpenMPDialect>(dialect);
+}
+
+namespace {
+
+struct CheckStagePass : public attn::impl::CheckStageBase<CheckStagePass> {
+  using CheckStageBase::CheckStageBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    if (llvm::is_contained({"source", "rewrite", "tile", "decompose", "llvm"},
+                           StringRef(stage)))
+      return success();
+    return emitError(UnknownLoc::get(context))
+           << "attn-check-stage: stage: expected source, rewrite, tile, "
+              "decompose or llvm, got '"
+           << stage << "'";
+  }
+
+  void runOnOperation() override {
+    WalkResult walked =
+        getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+          if (op == getOperation())
+            return WalkResult::advance();
+          if (isPlan(op))
+            return WalkResult::skip();
+          if (isAllowedAfter(stage, op))
+            return WalkResult::advance();
+          op->emitOpError()
+              << "not supported "
+              << (stage == "source" ? "in " : "after stage ")
+              << (stage == "source" ? "a source module" : StringRef(stage));
+          return WalkResult::interrupt();
+        });
+    if (walked.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The rules between sizes that operations set. Those of attention are the
+// dialect's list; those of the tensor and linalg operations that may stand
+// beside it guard the same promise, that no call reads out of bounds.
+
+#include "passes/convention/PlanRules.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+using arith::CmpIPredicate;
+
+Value PlanRules::compare(CmpIPredicate predicate, Value left, Value right) {
+  return arith::CmpIOp::create(builder, left.getLoc(), predicate, left, right);
+}
+
+FailureOr<Value> PlanRules::getSize(DimRef ref) {
+  if (!ref.operand)
+    return arith::ConstantIndexOp::create(builder, builder.getUnknownLoc(), 1)
+        .getResult();
+  return resolver.getDim(ref.operand, ref.dim);
+}
+
+/// The static size that `ref` names, 1 for the constant, or nothing.
+static std::optional<int64_t> getStaticSize(DimRef ref) {
+  if (!ref.operand)
+    return 1;
+  auto type = cast<RankedTensorType>(ref.operand.getType());
+  if (type.isDynamicDim(ref.dim))
+    return std::nullopt;
+  return type.getDimSize(ref.dim);
+}
+
+LogicalResult PlanRules::addRules(Operation *op) {
+  if (auto attention = dyn_cast<SoftmaxFamilyInterface>(op)) {
+    if (failed(addShapeRules(attention)))
+      return failure();
+    return addCaptureRules(attention);
+  }
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return addCastRules(cast);
+  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+    return addEmptyRules(empty);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return addLoopRules(linalgOp);
+  return success();
+}
+
+void PlanRules::addNotNegative(Value size, std::string text) {
+  // Sizes of arguments are those of buffers and never negative.
+  if (auto cast = size.getDefiningOp<arith::IndexCastOp>();
+      cast && cast.getIn().getDefiningOp<LLVM::LoadOp>())
+    return;
+  Value zero = arith::ConstantIndexOp::create(builder, size.getLoc(), 0);
+  rules.push_back(
+      {compare(CmpIPredicate::slt, size, zero), zero, size, std::move(text)});
+}
+
+LogicalResult PlanRules::addEqual(DimRef expected, DimRef got,
+                                  std::string text) {
+  std::optional<int64_t> staticExpected = getStaticSize(expected);
+  if (staticExpected && staticExpected == getStaticSize(got))
+    return success();
+  FailureOr<Value> expectedSize = getSize(expected), gotSize = getSize(got);
+  if (failed(expectedSize) || failed(gotSize))
+    return failure();
+  if (*expectedSize == *gotSize)
+    return success();
+  rules.push_back({compare(CmpIPredicate::ne, *gotSize, *expectedSize),
+                   *expectedSize, *gotSize, std::move(text)});
+  return success();
+}
+
+LogicalResult PlanRules::addShapeRules(SoftmaxFamilyInterface op) {
+  for (const ShapeRule &rule : getShapeRules(op)) {
+    if (rule.kind == ShapeRule::Kind::Equal) {
+      if (failed(addEqual(rule.expected, rule.got, rule.describe(op))))
+        return failure();
+      continue;
+    }
+    std::optional<int64_t> staticExpected = getStaticSize(rule.expected);
+    std::optional<int64_t> staticGot = getStaticSize(rule.got);
+    if (staticExpected && staticGot && rule.holds(*staticExpected, *staticGot))
+      continue;
+    FailureOr<Value> expected = getSize(rule.expected), got = getSize(rule.got);
+    if (failed(expected) || failed(got))
+      return failure();
+    Value broken;
+    if (rule.kind == ShapeRule::Kind::AtLeastOne) {
+      broken = compare(CmpIPredicate::slt, *got, *expected);
+    } else {
+      // 0 has one multiple, 0, which the remainder by 1 in its place misses.
+      Location loc = op.getLoc();
+      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+      Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+      Value isZero = compare(CmpIPredicate::eq, *expected, zero);
+      Value divisor =
+          arith::SelectOp::create(builder, loc, isZero, one, *expected);
+      Value remainder = arith::RemUIOp::create(builder, loc, *got, divisor);
+      Value rest =
+          arith::SelectOp::create(builder, loc, isZero, *got, remainder);
+      broken = compare(CmpIPredicate::ne, rest, zero);
+    }
+    rules.push_back({broken, *expected, *got, rule.describe(op)});
+  }
+  return success();
+}
+
+/// c21: indices of captured tensors are clamped to their bounds, which needs
+/// one element to clamp to wherever the regions are evaluated at all.
+LogicalResult PlanRules::addCaptureRules(SoftmaxFamilyInterface op) {
+  Location loc = op.getLoc();
+  Value hasScores;
+  auto getHasScores = [&]() -> LogicalResult {
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    for (DimRef ref : {DimRef{op.getQuery(), 0}, DimRef{op.getQuery(), 1},
+                       DimRef{op.getQuery(), 2}, DimRef{op.getKey(), 2}}) {
+      FailureOr<Value> size = getSize(ref);
+      if (failed(size))
+        return failure();
+      Value some = compare(CmpIPredicate::ne, *size, zero);
+      hasScores =
+          hasScores
+              ? arith::AndIOp::create(builder, loc, hasScores, some).getResult()
+              : some;
+    }
+    return success();
+  };
+  for (auto [number, captured] : llvm::enumerate(getCapturedTensors(op))) {
+    auto type = cast<RankedTensorType>(captured.getType());
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      if (!type.isDynamicDim(dim) && type.getDimSize(dim) > 0)
+        continue;
+      FailureOr<Value> size = getSize({captured, dim});
+      if (failed(size) || (!hasScores && failed(getHasScores())))
+        return failure();
+      Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+      Value isEmpty = compare(CmpIPredicate::slt, *size, one);
+      Value broken = arith::AndIOp::create(builder, loc, hasScores, isEmpty);
+      rules.push_back({broken, one, *size,
+                       "'" + op->getName().getStringRef().str() +
+                           "' op captured tensor " + std::to_string(number) +
+                           ": expected size of dimension " +
+                           std::to_string(dim) + " of at least"});
+    }
+  }
+  return success();
+}
+
+/// A cast from ? to a number is a promise about the call.
+LogicalResult PlanRules::addCastRules(tensor::CastOp op) {
+  auto source = dyn_cast<RankedTensorType>(op.getSource().getType());
+  auto target = dyn_cast<RankedTensorType>(op.getType());
+  if (!source || !target)
+    return op.emitOpError() << "expected ranked tensors";
+  for (int64_t dim = 0; dim < target.getRank(); ++dim)
+    if (source.isDynamicDim(dim) && !target.isDynamicDim(dim))
+      if (failed(addEqual({op.getResult(), dim}, {op.getSource(), dim},
+                          "'tensor.cast' op source: expected dimension " +
+                              std::to_string(dim))))
+        return failure();
+  return success();
+}
+
+LogicalResult PlanRules::addEmptyRules(tensor::EmptyOp op) {
+  for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
+    if (!op.getType().isDynamicDim(dim))
+      continue;
+    FailureOr<Value> size = getSize({op.getResult(), dim});
+    if (failed(size))
+      return failure();
+    addNotNegative(*size, "'tensor.empty' op expected size of dimension " +
+                              std::to_string(dim) + " of at least");
+  }
+  return success();
+}
+
+/// All dimensions that one loop runs over have one size.
+LogicalResult PlanRules::addLoopRules(linalg::LinalgOp op) {
+  SmallVector<DimRef> firstOfLoop(op.getNumLoops());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = maps[operand.getOperandNumber()];
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop)
+        return op->emitOpError()
+               << "indexing map of operand " << operand.getOperandNumber()
+               << ": expected a loop for each dimension, got "
+               << AffineMapAttr::get(map);
+      DimRef &first = firstOfLoop[loop.getPosition()];
+      DimRef here{operand.get(), static_cast<int64_t>(dim)};
+      if (!first.operand) {
+        first = here;
+        continue;
+      }
+      std::string text = "'" + op->getName().getStringRef().str() +
+                         "' op operand " +
+                         std::to_string(operand.getOperandNumber()) +
+                         ": expected size of dimension " + std::to_string(dim);
+      if (failed(addEqual(first, here, std::move(text))))
+        return failure();
+    }
+  }
+  return success();
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The softmax family as plain linalg in f64: what the reference device runs and
+// what every optimised form is compared with. It is written from the ops'
+// definition and shares nothing with tiling; no rewrite runs before it. One
+// batch and head at a time, so that the logits of one head are the largest
+// temporary.
+
+#include "passes/decompose/WidenRegion.h"
+
+#include "passes/Passes.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_DECOMPOSESOFTMAX
+#include "passes/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+using arith::CmpFPredicate;
+using arith::CmpIPredicate;
+
+namespace {
+
+/// Builds the decomposition of one op at the builder's insertion point.
+class SoftmaxDecomposer {
+public:
+  SoftmaxDecomposer(SoftmaxFamilyInterface op, OpBuilder &builder)
+      : op(op), builder(builder), loc(op.getLoc()), f64(builder.getF64Type()) {}
+
+  /// The values for the results of the op.
+  SmallVector<Value> build();
+
+private:
+  using Body = function_ref<Value(ValueRange)>;
+
+  /// Where the rows of one batch entry stand and how many keys it has.
+  struct Positions {
+    Value offset, keyOffset, length;
+  };
+
+  SmallVector<Value> buildHead(Value b, Value h, ValueRange results);
+  Positions buildPositions(Value b);
+  Value buildDots(Value query, Value key);
+  Value buildLogits(Value dots, Value b, Value h);
+  Value buildLogit(Value dot, Value b, Value h, Value r, Value t,
+                   const Positions &positions);
+  Value buildMask(Value b, Value h, Value i, Value j);
+  Value buildWeights(Value logits, Value rowMax);
+  Value buildAverage(Value logits, Value weights, Value rowSum, Value value);
+  Value buildLse(Value rowMax, Value rowSum);
+
+  Value getDim(Value tensor, int64_t dim) {
+    return builder.createOrFold<tensor::DimOp>(loc, tensor, dim);
+  }
+  Value makeIndex(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value makeFloat(double value) {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getFloatAttr(f64, value));
+  }
+  Value compare(CmpFPredicate predicate, Value left, Value right) {
+    return arith::CmpFOp::create(builder, loc, predicate, left, right);
+  }
+  Value select(Value condition, Value yes, Value no) {
+    return arith::SelectOp::create(builder, loc, condition, yes, no);
+  }
+  Value toIndex(Value tensor, Value b) {
+    Value element = tensor::ExtractOp::create(builder, loc, tensor, b);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      element);
+  }
+  /// The plane of a B x H x S x D tensor, or the row of a B x H x S one.
+  Value extractHead(Value tensor, Value b, Value h);
+  Value insertHead(Value head, Value tensor, Value b, Value h);
+  Value makeEmpty(ArrayRef<OpFoldResult> sizes, Type type) {
+    return tensor::EmptyOp::create(builder, loc, sizes, type);
+  }
+  Value makeFilled(ArrayRef<OpFoldResult> sizes, double value) {
+    return linalg::FillOp::create(builder, loc, makeFloat(value),
+                                  makeEmpty(sizes, f64))
+        .getResult(0);
+  }
+  /// A loop nest over `inputs` and `init` with the dimensions that `maps` name;
+  /// those that the map of init, the last, doesn't have are summed over.
+  Value buildGeneric(ValueRange inputs, Value init,
+                     ArrayRef<ArrayRef<int64_t>> maps, int64_t numLoops,
+                     Body body);
+
+  SoftmaxFamilyInterface op;
+  OpBuilder &builder;
+  Location loc;
+  FloatType f64;
+};
+
+} // namespace
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Value SoftmaxDecomposer::buildGeneric(ValueRange inputs, Value init,
+                                      ArrayRef<ArrayRef<int64_t>> maps,
+                                      int64_t numLoops, Body body) {
+  MLIRContext *context = builder.getContext();
+  SmallVector<AffineMap> affineMaps;
+  for (ArrayRef<int64_t> dims : maps) {
+    SmallVector<AffineExpr> exprs = llvm::map_to_vector(
+        dims, [&](int64_t dim) { return getAffineDimExpr(dim, context); });
+    affineMaps.push_back(AffineMap::get(numLoops, 0, exprs, context));
+  }
+  SmallVector<utils::IteratorType> iterators(numLoops,
+                                             utils::IteratorType::reduction);
+  for (int64_t dim : maps.back())
+    iterators[dim] = utils::IteratorType::parallel;
+  return linalg::GenericOp::create(
+             builder, loc, init.getType(), inputs, init, affineMaps, iterators,
+             [&](OpBuilder &inner, Location, ValueRange args) {
+               OpBuilder::InsertionGuard guard(builder);
+               builder.setInsertionPointToEnd(inner.getInsertionBlock());
+               linalg::YieldOp::create(builder, loc, body(args));
+             })
+      .getResult(0);
+}
+
+Value SoftmaxDecomposer::extractHead(Value tensor, Value b, Value h) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0);
+  SmallVector<OpFoldResult> offsets{b, h}, sizes{one, one};
+  for (int64_t dim = 2; dim < type.getRank(); ++dim) {
+    offsets.push_back(zero);
+    sizes.push_back(tensor::getMixedSize(builder, loc, tensor, dim));
+  }
+  SmallVector<OpFoldResult> strides(type.getRank(), one);
+  auto headType = RankedTensorType::get(type.getShape().drop_front(2),
+                                        type.getElementType());
+  return tensor::ExtractSliceOp::create(builder, loc, headType, tensor, offsets,
+                                        sizes, strides);
+}
+
+Value SoftmaxDecomposer::insertHead(Value head, Value tensor, Value b,
+                                    Value h) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0);
+  SmallVector<OpFoldResult> offsets{b, h}, sizes{one, one};
+  for (int64_t dim = 2; dim < type.getRank(); ++dim) {
+    offsets.push_back(zero);
+    sizes.push_back(tensor::getMixedSize(builder, loc, tensor, dim));
+  }
+  SmallVector<OpFoldResult> strides(type.getRank(), one);
+  return tensor::InsertSliceOp::create(builder, loc, head, tensor, offsets,
+                                       sizes, strides);
+}
+
+/// dots[r,t] = sum_d q[r,d] k[t,d]
+Value SoftmaxDecomposer::buildDots(Value query, Value key) {
+  OpFoldResult rows = tensor::getMixedSize(builder, loc, query, 0);
+  OpFoldResult keys = tensor::getMixedSize(builder, loc, key, 0);
+  return buildGeneric(
+      {query, key}, makeFilled({rows, keys}, 0.0), {{0, 2}, {1, 2}, {0, 1}}, 3,
+      [&](ValueRange args) -> Value {
+        Value product = arith::MulFOp::create(
+            builder, loc, widenFloat(builder, loc, args[0], f64),
+            widenFloat(builder, loc, args[1], f64));
+        return arith::AddFOp::create(builder, loc, args[2], product);
+      });
+}
+
+SoftmaxDecomposer::Positions SoftmaxDecomposer::buildPositions(Value b) {
+  Positions positions;
+  Value zero = makeIndex(0);
+  Value keys = getDim(op.getKey(), 2);
+  positions.length = keys;
+  if (Value lengths = op.getLengths()) {
+    Value low = arith::MinSIOp::create(builder, loc, toIndex(lengths, b), keys);
+    positions.length = arith::MaxSIOp::create(builder, loc, low, zero);
+  }
+  positions.keyOffset = op.getKeyOffset() ? op.getKeyOffset() : zero;
+  positions.offset = zero;
+  if (Value offset = op.getOffset())
+    positions.offset =
+        isa<RankedTensorType>(offset.getType()) ? toIndex(offset, b) : offset;
+  else if (op.getAlign() == Alignment::BottomRight)
+    positions.offset = arith::SubIOp::create(builder, loc, positions.length,
+                                             getDim(op.getQuery(), 2));
+  return positions;
+}
+
+/// The conjunction of mask attributes and the keep region, or null. A keep
+/// region is computed in the types it is written in: a predicate has no more
+/// exact form than the one that the program states.
+Value SoftmaxDecomposer::buildMask(Value b, Value h, Value i, Value j) {
+  Value keep;
+  auto conjoin = [&](Value predicate) {
+    keep =
+        keep ? arith::AndIOp::create(builder, loc, keep, predicate).getResult()
+             : predicate;
+  };
+  if (ArrayAttr masks = op.getMaskAttr())
+    for (auto mask : masks.getAsRange<MaskAttrInterface>())
+      conjoin(mask.buildKeep(builder, loc, b, h, i, j));
+  if (!op.getKeep().empty())
+    conjoin(inlineWidened(op.getKeep(), builder, {b, h, i, j},
+                          builder.getF32Type()));
+  return keep;
+}
+
+/// The final logit of query row r and key row t, -inf where the key is masked.
+Value SoftmaxDecomposer::buildLogit(Value dot, Value b, Value h, Value r,
+                                    Value t, const Positions &positions) {
+  Value scale;
+  if (std::optional<double> number = getStaticScale(op)) {
+    scale = makeFloat(*number);
+  } else {
+    Value headDim = arith::IndexCastOp::create(
+        builder, loc, builder.getI64Type(), getDim(op.getQuery(), 3));
+    Value root = math::SqrtOp::create(
+        builder, loc, arith::SIToFPOp::create(builder, loc, f64, headDim));
+    scale = arith::DivFOp::create(builder, loc, makeFloat(1.0), root);
+  }
+  Value logit = arith::MulFOp::create(builder, loc, dot, scale);
+  if (std::optional<APFloat> softcap = op.getSoftcap()) {
+    Value cap = makeFloat(softcap->convertToDouble());
+    Value ratio = arith::DivFOp::create(builder, loc, logit, cap);
+    logit = arith::MulFOp::create(builder, loc, cap,
+                                  math::TanhOp::create(builder, loc, ratio));
+  }
+  Value i = arith::AddIOp::create(builder, loc, r, positions.offset);
+  Value j = arith::AddIOp::create(builder, loc, t, positions.keyOffset);
+  if (!op.getScore().empty())
+    logit = inlineWidened(op.getScore(), builder, {logit, b, h, i, j}, f64);
+  Value keep = buildMask(b, h, i, j);
+  if (op.getLengths()) {
+    Value inUse = arith::CmpIOp::create(builder, loc, CmpIPredicate::slt, t,
+                                        positions.length);
+    keep = keep ? arith::AndIOp::create(builder, loc, keep, inUse).getResult()
+                : inUse;
+  }
+  return keep ? select(keep, logit, makeFloat(-infinity)) : logit;
+}
+
+Value SoftmaxDecomposer::buildLogits(Value dots, Value b, Value h) {
+  Positions positions = buildPositions(b);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, dots);
+  return buildGeneric({dots}, makeEmpty(sizes, f64), {{0, 1}, {0, 1}}, 2,
+                      [&](ValueRange args) -> Value {
+                        Value r = linalg::IndexOp::create(builder, loc, 0);
+                        Value t = linalg::IndexOp::create(builder, loc, 1);
+                        return buildLogit(args[0], b, h, r, t, positions);
+                      });
+}
+
+/// weights[r,t] = exp(logits[r,t] - rowMax[r]), 0 where the logit is -inf. A
+/// row without a key has the maximum -inf, from which nothing is subtracted.
+Value SoftmaxDecomposer::buildWeights(Value logits, Value rowMax) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, logits);
+  return buildGeneric(
+      {logits, rowMax}, makeEmpty(sizes, f64), {{0, 1}, {0}, {0, 1}}, 2,
+      [&](ValueRange args) -> Value {
+        Value isMasked =
+            compare(CmpFPredicate::OEQ, args[0], makeFloat(-infinity));
+        Value shifted = arith::SubFOp::create(builder, loc, args[0], args[1]);
+        Value weight = math::ExpOp::create(builder, loc, shifted);
+        return select(isMasked, makeFloat(0.0), weight);
+      });
+}
+
+/// o[r,d] = (sum_t weights[r,t] v[t,d]) / rowSum[r], 0 for a row without a key.
+/// A masked key adds 0, not 0 times whatever its value row holds.
+Value SoftmaxDecomposer::buildAverage(Value logits, Value weights, Value rowSum,
+                                      Value value) {
+  OpFoldResult rows = tensor::getMixedSize(builder, loc, logits, 0);
+  OpFoldResult columns = tensor::getMixedSize(builder, loc, value, 1);
+  Value total = buildGeneric(
+      {logits, weights, value}, makeFilled({rows, columns}, 0.0),
+      {{0, 2}, {0, 2}, {2, 1}, {0, 1}}, 3, [&](ValueRange args) -> Value {
+        Value isMasked =
+            compare(CmpFPredicate::OEQ, args[0], makeFloat(-infinity));
+        Value product = arith::MulFOp::create(
+            builder, loc, args[1], widenFloat(builder, loc, args[2], f64));
+        Value term = select(isMasked, makeFloat(0.0), product);
+        return arith::AddFOp::create(builder, loc, args[3], term);
+      });
+  auto outputType = cast<RankedTensorType>(op.getOutput().getType());
+  auto elementType = cast<FloatType>(outputType.getElementType());
+  Value empty = makeEmpty({rows, columns}, elementType);
+  return buildGeneric(
+      {total, rowSum}, empty, {{0, 1}, {0}, {0, 1}}, 2,
+      [&](ValueRange args) -> Value {
+        Value zero = makeFloat(0.0);
+        Value hasNoKey = compare(CmpFPredicate::OEQ, args[1], zero);
+        Value average = arith::DivFOp::create(builder, loc, args[0], args[1]);
+        return roundOnce(builder, loc, select(hasNoKey, zero, average),
+                         elementType);
+      });
+}
+
+/// lse[r] = rowMax[r] + ln(rowSum[r]), -inf for a row without a key.
+Value SoftmaxDecomposer::buildLse(Value rowMax, Value rowSum) {
+  OpFoldResult rows = tensor::getMixedSize(builder, loc, rowMax, 0);
+  FloatType f32 = builder.getF32Type();
+  return buildGeneric(
+      {rowMax, rowSum}, makeEmpty({rows}, f32), {{0}, {0}, {0}}, 1,
+      [&](ValueRange args) -> Value {
+        Value hasNoKey = compare(CmpFPredicate::OEQ, args[1], makeFloat(0.0));
+        Value log = math::LogOp::create(builder, loc, args[1]);
+        Value lse = arith::AddFOp::create(builder, loc, args[0], log);
+        return roundOnce(builder, loc,
+                         select(hasNoKey, makeFloat(-infinity), lse), f32);
+      });
+}
+
+/// One head of one batch entry; `results` and the values returned are whole.
+SmallVector<Value> SoftmaxDecomposer::buildHead(Value b, Value h,
+                                                ValueRange results) {
+  // Heads of a group share their key and value head; nothing is repeated.
+  Value group = arith::DivUIOp::create(builder, loc, getDim(op.getQuery(), 1),
+                                       getDim(op.getKey(), 1));
+  Value keyHead = arith::DivUIOp::create(builder, loc, h, group);
+  Value query = extractHead(op.getQuery(), b, h);
+  Value key = extractHead(op.getKey(), b, keyHead);
+  Value value = extractHead(op.getValue(), b, keyHead);
+
+  Value logits = buildLogits(buildDots(query, key), b, h);
+  OpFoldResult rows = tensor::getMixedSize(builder, loc, query, 0);
+  Value rowMax = buildGeneric({logits}, makeFilled({rows}, -infinity),
+                              {{0, 1}, {0}}, 2, [&](ValueRange args) -> Value {
+                                return arith::MaximumFOp::create(
+                                    builder, loc, args[0], args[1]);
+                              });
+  Value weights = buildWeights(logits, rowMax);
+  Value rowSum = buildGeneric({weights}, makeFilled({rows}, 0.0), {{0, 1}, {0}},
+                              2, [&](ValueRange args) -> Value {
+                                return arith::AddFOp::create(builder, loc,
+                                                             args[0], args[1]);
+                              });
+  Value output = buildAverage(logits, weights, rowSum, value);
+  SmallVector<Value> inserted{insertHead(output, results[0], b, h)};
+  if (op.getLse())
+    inserted.push_back(insertHead(buildLse(rowMax, rowSum), results[1], b, h));
+  return inserted;
+}
+
+SmallVector<Value> SoftmaxDecomposer::build() {
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, loc, op.getQuery());
+  sizes[3] = tensor::getMixedSize(builder, loc, op.getValue(), 3);
+  auto outputType = cast<RankedTensorType>(op.getOutput().getType());
+  SmallVector<Value> inits{makeEmpty(sizes, outputType.getElementType())};
+  if (op.getLse())
+    inits.push_back(makeEmpty(ArrayRef<OpFoldResult>(sizes).take_front(3),
+                              builder.getF32Type()));
+  Value zero = makeIndex(0), one = makeIndex(1);
+  auto buildLoop = [&](Value end, ValueRange inits,
+                       function_ref<SmallVector<Value>(Value, ValueRange)> body)
+      -> SmallVector<Value> {
+    auto loop = scf::ForOp::create(
+        builder, loc, zero, end, one, inits,
+        [&](OpBuilder &inner, Location, Value index, ValueRange carried) {
+          OpBuilder::InsertionGuard guard(builder);
+          builder.setInsertionPointToEnd(inner.getInsertionBlock());
+          scf::YieldOp::create(builder, loc, body(index, carried));
+        });
+    return SmallVector<Value>(loop.getResults());
+  };
+  return buildLoop(getDim(op.getQuery(), 0), inits,
+                   [&](Value b, ValueRange carried) {
+                     return buildLoop(getDim(op.getQuery(), 1), carried,
+                                      [&](Value h, ValueRange results) {
+                                        return buildHead(b, h, results);
+                                      });
+                   });
+}
+
+namespace {
+
+struct DecomposeSoftmaxPass
+    : public attn::impl::DecomposeSoftmaxBase<DecomposeSoftmaxPass> {
+  void runOnOperation() override {
+    SmallVector<SoftmaxFamilyInterface> ops;
+    getOperation().walk([&](SoftmaxFamilyInterface op) { ops.push_back(op); });
+    for (SoftmaxFamilyInterface op : ops) {
+      OpBuilder builder(op);
+      SmallVector<Value> results = SoftmaxDecomposer(op, builder).build();
+      op->replaceAllUsesWith(results);
+      op->erase();
+    }
+  }
+};
+
+} // namespace

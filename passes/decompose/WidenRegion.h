@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Scalar code in a wider float type, with rounding made explicit.
+
+#ifndef ATTN_PASSES_DECOMPOSE_WIDENREGION_H
+#define ATTN_PASSES_DECOMPOSE_WIDENREGION_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Region.h"
+
+namespace mlir::attn {
+
+/// `value`, of any float type, as a `wide`, which holds it exactly.
+Value widenFloat(OpBuilder &builder, Location loc, Value value, FloatType wide);
+
+/// The value of `narrow` nearest to `value`, ties to even, as a value of the
+/// type of `value`. `narrow` is f16 or bf16, the type of `value` f32 or f64.
+Value roundToNarrow(OpBuilder &builder, Location loc, Value value,
+                    FloatType narrow);
+
+/// `value` of type f64 rounded once to `type`, which arith.truncf does not do
+/// for 16-bit types: it goes through f32.
+Value roundOnce(OpBuilder &builder, Location loc, Value value, FloatType type);
+
+/// Clones the block of a score or keep region at the insertion point with
+/// `args` for its arguments and returns what it yields. Floats are computed in
+/// `wide`; results of f16 and bf16 are rounded to those types, as the program
+/// says so, while f32 is only the type that it happens to be written in.
+/// Indices into captured tensors are clamped to their bounds.
+Value inlineWidened(Region &region, OpBuilder &builder, ValueRange args,
+                    FloatType wide);
+
+} // namespace mlir::attn
+
+#endif // ATTN_PASSES_DECOMPOSE_WIDENREGION_H
