@@ -39,8 +39,9 @@ void attn::addSource(OpPassManager &pm) {
 void attn::addBufferization(OpPassManager &pm) {
   pm.addPass(createAddOutParams());
   pm.addPass(createBufferize());
-  pm.addPass(createCanonicalizerPass());
+  // Equal views are one value, so that copies onto themselves are seen to be.
   pm.addPass(createCSEPass());
+  pm.addPass(createCanonicalizerPass());
 }
 
 void attn::addDeallocation(OpPassManager &pm) {

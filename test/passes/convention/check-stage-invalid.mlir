@@ -1,0 +1,37 @@
+// RUN: split-file %s %t
+// RUN: not attn-opt %t/call.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=CALL
+// RUN: not attn-opt %t/extract.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=EXTRACT
+// RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=tile 2>&1 | FileCheck %s --check-prefix=TILE
+// RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=decompose 2>&1 | FileCheck %s --check-prefix=DECOMPOSE
+// RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=LLVM
+// RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=late 2>&1 | FileCheck %s --check-prefix=OPTION
+
+// CALL: error: 'func.call' op not supported in a source module
+// EXTRACT: error: 'tensor.extract' op not supported in a source module
+// TILE: error: 'attn.softmax' op not supported after stage tile
+// DECOMPOSE: error: 'attn.softmax' op not supported after stage decompose
+// LLVM: error: 'func.func' op not supported after stage llvm
+// OPTION: attn-check-stage: stage: expected source, rewrite, tile, decompose or llvm, got 'late'
+
+//--- call.mlir
+func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %y = func.call @f(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+//--- extract.mlir
+// The index is the caller's, and nothing checks it.
+func.func @f(%x: tensor<4xf32>, %i: index) -> tensor<f32> {
+  %e = tensor.extract %x[%i] : tensor<4xf32>
+  %init = tensor.empty() : tensor<f32>
+  %y = linalg.fill ins(%e : f32) outs(%init : tensor<f32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+//--- attend.mlir
+func.func @f(%q: tensor<1x1x2x4xf32>) -> tensor<1x1x2x4xf32> {
+  %o = attn.softmax %q, %q, %q
+      : (tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>)
+      -> tensor<1x1x2x4xf32>
+  return %o : tensor<1x1x2x4xf32>
+}

@@ -1,0 +1,72 @@
+// RUN: attn-opt %s --attn-emit-plan --canonicalize --cse | FileCheck %s
+
+// The result has the batch and length of the query and the columns of the
+// value; rule 1 compares the batches, and what the types say has no rule.
+// CHECK-LABEL: func.func @attend(
+// CHECK-LABEL: func.func @attend.plan(
+// CHECK-SAME:    %[[IN:[^:]*]]: !llvm.ptr, %[[OUT:[^:]*]]: !llvm.ptr) -> i64
+// CHECK-SAME:    attn.rules = ["'attn.softmax' op key: expected batch (from query)", "'attn.softmax' op value: expected batch (from query)", "'attn.softmax' op value: expected length (from key)"]
+// CHECK-DAG:     %[[B:.*]] = llvm.load %[[IN]]
+// CHECK-DAG:     %[[KEY_AT:.*]] = llvm.getelementptr %[[IN]][4]
+// CHECK-DAG:     %[[KEY:.*]] = llvm.load %[[KEY_AT]]
+// CHECK-DAG:     %[[B_INDEX:.*]] = arith.index_cast %[[B]]
+// CHECK-DAG:     %[[KEY_INDEX:.*]] = arith.index_cast %[[KEY]]
+// CHECK:         %[[BROKEN:.*]] = arith.cmpi ne, %[[KEY_INDEX]], %[[B_INDEX]]
+// CHECK:         %[[STATUS:.*]] = arith.select %[[BROKEN]], %c1_i64
+// CHECK:         %[[FIRST:.*]] = arith.select %[[BROKEN]], %[[B]]
+// CHECK:         %[[SECOND:.*]] = arith.select %[[BROKEN]], %[[KEY]]
+// CHECK:         llvm.store %[[FIRST]], %[[OUT]]
+// CHECK:         llvm.store %[[SECOND]]
+// CHECK-NOT:     attn.softmax
+// CHECK:         return %[[STATUS]]
+func.func @attend(%q: tensor<?x8x?x64xf32>, %k: tensor<?x8x?x64xf32>,
+                  %v: tensor<?x8x?x32xf32>) -> tensor<?x8x?x32xf32> {
+  %o = attn.softmax %q, %k, %v
+      : (tensor<?x8x?x64xf32>, tensor<?x8x?x64xf32>, tensor<?x8x?x32xf32>)
+      -> tensor<?x8x?x32xf32>
+  return %o : tensor<?x8x?x32xf32>
+}
+
+// Sizes go through what stands between arguments and results.
+// CHECK-LABEL: func.func @scaled.plan(
+// CHECK-SAME:    attn.rules = ["'linalg.generic' op operand 1: expected size of dimension 0"]
+// CHECK-NOT:     linalg
+func.func @scaled(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %init = tensor.empty(%n) : tensor<?xf32>
+  %z = linalg.generic {
+      indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>,
+                       affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]}
+      ins(%x, %y : tensor<?xf32>, tensor<?xf32>)
+      outs(%init : tensor<?xf32>) {
+      ^bb0(%a: f32, %b: f32, %c: f32):
+        %p = arith.mulf %a, %b : f32
+        linalg.yield %p : f32
+      } -> tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+
+// A region reads %doc[j] clamped to its bounds, which needs one element, but not
+// in a call without keys.
+// CHECK-LABEL: func.func @captured.plan(
+// CHECK-SAME:    attn.rules = ["'attn.softmax' op captured tensor 0: expected size of dimension 0 of at least"]
+// CHECK-DAG:     %[[SKV:.*]] = llvm.load %{{.*}}
+// CHECK-DAG:     %[[HAS_KEYS:.*]] = arith.cmpi ne, %{{.*}}, %c0
+// CHECK-DAG:     %[[IS_EMPTY:.*]] = arith.cmpi slt, %{{.*}}, %c1
+// CHECK:         arith.andi %[[HAS_KEYS]], %[[IS_EMPTY]]
+func.func @captured(%q: tensor<1x1x1x4xf32>, %k: tensor<1x1x?x4xf32>,
+                    %doc: tensor<?xi32>) -> tensor<1x1x1x4xf32> {
+  %o = attn.softmax %q, %k, %k
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        %d = tensor.extract %doc[%j] : tensor<?xi32>
+        %c7 = arith.constant 7 : i32
+        %kept = arith.cmpi slt, %d, %c7 : i32
+        attn.yield %kept : i1
+      }
+      : (tensor<1x1x1x4xf32>, tensor<1x1x?x4xf32>, tensor<1x1x?x4xf32>)
+      -> tensor<1x1x1x4xf32>
+  return %o : tensor<1x1x1x4xf32>
+}

@@ -1,0 +1,60 @@
+// RUN: attn-opt %s --attn-guard-arith | FileCheck %s
+
+// CHECK-LABEL: func.func @division(
+// CHECK-SAME:    %[[A:.*]]: i32, %[[B:.*]]: i32)
+// CHECK:         %[[IS_ZERO:.*]] = arith.cmpi eq, %[[B]], %c0_i32
+// CHECK:         %[[IS_MINUS_ONE:.*]] = arith.cmpi eq, %[[B]], %c-1_i32
+// CHECK:         %[[IS_MIN:.*]] = arith.cmpi eq, %[[A]], %c-2147483648_i32
+// CHECK:         %[[OVERFLOWS:.*]] = arith.andi %[[IS_MINUS_ONE]], %[[IS_MIN]]
+// CHECK:         %[[UNSAFE:.*]] = arith.ori %[[IS_ZERO]], %[[OVERFLOWS]]
+// CHECK:         %[[SAFE:.*]] = arith.select %[[UNSAFE]], %c1_i32{{.*}}, %[[B]]
+// CHECK:         arith.divsi %[[A]], %[[SAFE]]
+func.func @division(%a: i32, %b: i32) -> i32 {
+  %r = arith.divsi %a, %b : i32
+  return %r : i32
+}
+
+// A constant that is neither 0 nor -1 needs nothing.
+// CHECK-LABEL: func.func @constant_divisor(
+// CHECK-NOT:     arith.select
+// CHECK:         arith.remsi
+func.func @constant_divisor(%a: index) -> index {
+  %c4 = arith.constant 4 : index
+  %r = arith.remsi %a, %c4 : index
+  return %r : index
+}
+
+// CHECK-LABEL: func.func @shift(
+// CHECK-SAME:    %[[A:.*]]: i32, %[[N:.*]]: i32)
+// CHECK:         %[[INSIDE:.*]] = arith.cmpi ule, %[[N]], %c31_i32
+// CHECK:         %[[SAFE:.*]] = arith.select %[[INSIDE]], %[[N]], %c31_i32
+// CHECK:         %[[SHIFTED:.*]] = arith.shli %[[A]], %[[SAFE]]
+// CHECK:         %[[R:.*]] = arith.select %[[INSIDE]], %[[SHIFTED]], %c0_i32
+// CHECK:         return %[[R]]
+func.func @shift(%a: i32, %n: i32) -> i32 {
+  %r = arith.shli %a, %n overflow<nsw> : i32
+  return %r : i32
+}
+
+// CHECK-LABEL: func.func @conversion(
+// CHECK-SAME:    %[[X:.*]]: f32)
+// CHECK:         %[[BELOW:.*]] = arith.cmpf ole, %[[X]]
+// CHECK:         %[[ABOVE:.*]] = arith.cmpf oge, %[[X]]
+// CHECK:         arith.fptosi
+// CHECK:         %[[LOW:.*]] = arith.select %[[BELOW]], %c-2147483648_i32
+// CHECK:         %[[R:.*]] = arith.select %[[ABOVE]], %c2147483647_i32{{.*}}, %[[LOW]]
+// CHECK:         return %[[R]]
+func.func @conversion(%x: f32) -> i32 {
+  %r = arith.fptosi %x : f32 to i32
+  return %r : i32
+}
+
+// CHECK-LABEL: func.func @flags(
+// CHECK-NOT:     fastmath
+// CHECK-NOT:     overflow
+// CHECK:         return
+func.func @flags(%x: f32, %n: i32) -> (f32, i32) {
+  %y = arith.addf %x, %x fastmath<nnan> : f32
+  %m = arith.addi %n, %n overflow<nsw, nuw> : i32
+  return %y, %m : f32, i32
+}
