@@ -5,11 +5,8 @@
 
 #include "runtime/compile/CodeGen.h"
 
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -17,45 +14,6 @@ namespace attn {
 
 static constexpr const char middleEnd[] =
     "function(early-cse,instcombine,simplifycfg)";
-
-static bool isIntegerDivision(const llvm::Instruction &instruction) {
-  switch (instruction.getOpcode()) {
-  case llvm::Instruction::SDiv:
-  case llvm::Instruction::UDiv:
-  case llvm::Instruction::SRem:
-  case llvm::Instruction::URem:
-    return true;
-  default:
-    return false;
-  }
-}
-
-/// Division by zero and the overflow of INT_MIN / -1 trap on this machine and
-/// would take the process down. Both divide by 1 instead.
-static void guardDivision(llvm::Instruction &division) {
-  llvm::Value *dividend = division.getOperand(0);
-  llvm::Value *divisor = division.getOperand(1);
-  const auto *constant = llvm::dyn_cast<llvm::ConstantInt>(divisor);
-  if (constant && !constant->isZero() && !constant->isMinusOne())
-    return;
-  llvm::IRBuilder<> builder(&division);
-  llvm::Type *type = divisor->getType();
-  llvm::Value *one = llvm::ConstantInt::get(type, 1);
-  llvm::Value *traps =
-      builder.CreateICmpEQ(divisor, llvm::Constant::getNullValue(type));
-  bool isSigned = division.getOpcode() == llvm::Instruction::SDiv ||
-                  division.getOpcode() == llvm::Instruction::SRem;
-  if (isSigned) {
-    llvm::APInt lowest =
-        llvm::APInt::getSignedMinValue(type->getScalarSizeInBits());
-    llvm::Value *overflows = builder.CreateAnd(
-        builder.CreateICmpEQ(divisor, llvm::Constant::getAllOnesValue(type)),
-        builder.CreateICmpEQ(dividend, llvm::ConstantInt::get(type, lowest)));
-    traps = builder.CreateOr(traps, overflows);
-  }
-  // Without the freeze, a poison divisor could differ between test and use.
-  division.setOperand(1, builder.CreateSelect(traps, one, divisor));
-}
 
 static void addAttributes(llvm::Module &module, llvm::TargetMachine &machine,
                           unsigned vectorBits) {
@@ -97,11 +55,6 @@ prepareForTarget(llvm::Module &module, HostTarget &target) {
     return Error{ErrorCode::unsupported, toString(machine.takeError())};
   module.setDataLayout((*machine)->createDataLayout());
   module.setTargetTriple((*machine)->getTargetTriple());
-  for (llvm::Function &function : module)
-    for (llvm::Instruction &instruction :
-         llvm::make_early_inc_range(llvm::instructions(function)))
-      if (isIntegerDivision(instruction))
-        guardDivision(instruction);
   addAttributes(module, **machine, target.vectorBits);
   if (Result<void> done = optimise(module, **machine); !done)
     return done.error();

@@ -110,7 +110,7 @@ Result<void> Compilation::runPipelines(const std::string &targetName) {
   PassManager passes(&context);
   passes.enableVerifier(false);
   passes.addInstrumentation(std::make_unique<CollectRules>(rules));
-  mlir::attn::buildTarget(passes, options);
+  mlir::attn::buildSource(passes, options);
   if (request.options.device == "reference") {
     mlir::attn::buildDecompose(passes, options);
     mlir::attn::buildReference(passes, options);

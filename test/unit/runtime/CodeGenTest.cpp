@@ -51,55 +51,6 @@ struct Code {
   }
 };
 
-TEST(CodeGen, division_never_traps) {
-  Code code;
-  std::string text;
-  for (const char *op : {"sdiv", "udiv", "srem", "urem"})
-    text += std::string("define i64 @") + op +
-            "(i64 %a, i64 %b) {\n  %r = " + op +
-            " i64 %a, %b\n  ret i64 %r\n}\n";
-  code.load(text);
-  ASSERT_NE(code.jit, nullptr);
-  auto call = [&](const char *name, int64_t a, int64_t b) {
-    using Function = int64_t (*)(int64_t, int64_t);
-    return reinterpret_cast<Function>(code.jit->lookup(name))(a, b);
-  };
-  EXPECT_EQ(call("sdiv", -7, 2), -3);
-  EXPECT_EQ(call("srem", -7, 2), -1);
-  EXPECT_EQ(call("udiv", 7, 2), 3);
-  EXPECT_EQ(call("urem", 7, 2), 1);
-  EXPECT_EQ(call("sdiv", 7, -1), -7);
-  for (const char *op : {"sdiv", "udiv", "srem", "urem"})
-    call(op, 7, 0);
-  call("sdiv", INT64_MIN, -1);
-  call("srem", INT64_MIN, -1);
-}
-
-TEST(CodeGen, vector_division_never_traps) {
-  Code code;
-  code.load("define void @f(ptr %a, ptr %b) {\n"
-            "  %x = load <4 x i32>, ptr %a, align 4\n"
-            "  %y = load <4 x i32>, ptr %b, align 4\n"
-            "  %r = sdiv <4 x i32> %x, %y\n"
-            "  store <4 x i32> %r, ptr %a, align 4\n"
-            "  ret void\n}\n");
-  ASSERT_NE(code.jit, nullptr);
-  int32_t a[] = {9, -9, INT32_MIN, 5}, b[] = {2, 2, -1, 0};
-  reinterpret_cast<void (*)(int32_t *, int32_t *)>(code.jit->lookup("f"))(a, b);
-  EXPECT_EQ(a[0], 4);
-  EXPECT_EQ(a[1], -4);
-}
-
-TEST(CodeGen, constant_divisors_stay_as_they_are) {
-  Code code;
-  Result<HostTarget> target = resolveHostTarget("host");
-  ASSERT_TRUE(target.ok());
-  code.prepare("define i64 @f(i64 %a) {\n  %r = sdiv i64 %a, 7\n"
-               "  ret i64 %r\n}\n",
-               *target);
-  EXPECT_EQ(code.module->getFunction("f")->getInstructionCount(), 2u);
-}
-
 TEST(CodeGen, a_multiply_and_an_add_are_not_contracted) {
   Code code;
   code.load("define float @f(float %a, float %b, float %c) {\n"

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the front end lets through and what it refuses.
+
+#include "runtime/compile/Source.h"
+#include "runtime/compile/BigStack.h"
+#include "runtime/compile/Diagnostics.h"
+
+#include "passes/Registration.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace attn;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+/// Functions of a text, or the errors about it.
+struct Parsed {
+  std::vector<CompiledFunction> functions;
+  std::string errors;
+};
+
+Parsed parse(const std::string &text) {
+  Parsed parsed;
+  runOnBigStack([&] {
+    mlir::DialectRegistry registry;
+    mlir::attn::registerAttn(registry);
+    mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+    context.printOpOnDiagnostic(false);
+    Diagnostics diagnostics(context);
+    std::optional<Source> source = parseSource(text, "t.mlir", context);
+    if (source)
+      parsed.functions = std::move(source->functions);
+    parsed.errors = diagnostics.errors();
+    EXPECT_EQ(source.has_value(), parsed.errors.empty());
+  });
+  return parsed;
+}
+
+/// A function body around `lines`, with %t : tensor<?xf32>, %n : index.
+std::string inFunction(const std::string &lines) {
+  return "func.func @f(%t: tensor<?xf32>, %n: index) -> tensor<?xf32> {\n" +
+         lines + "\n  return %t : tensor<?xf32>\n}\n";
+}
+
+TEST(Source, signatures) {
+  Parsed parsed = parse(R"(
+    func.func @attend(%q: tensor<2x?x5x8xf32>, %k: tensor<2x3x?x8xf32>,
+                      %v: tensor<2x3x?x16xf32>, %n: index, %s: f32, %p: i32)
+        -> (tensor<2x?x5x16xf32>, tensor<2x?x5xf32>) {
+      %o, %lse = attn.gqa %q, %k, %v
+          : (tensor<2x?x5x8xf32>, tensor<2x3x?x8xf32>, tensor<2x3x?x16xf32>)
+          -> (tensor<2x?x5x16xf32>, tensor<2x?x5xf32>)
+      return %o, %lse : tensor<2x?x5x16xf32>, tensor<2x?x5xf32>
+    }
+    func.func private @helper(%q: tensor<2xf32>) -> tensor<2xf32> {
+      return %q : tensor<2xf32>
+    })");
+  ASSERT_EQ(parsed.errors, "");
+  ASSERT_EQ(parsed.functions.size(), 1u);
+  const CompiledFunction &function = parsed.functions[0];
+  EXPECT_EQ(format(function.signature),
+            "attend(q: 2x?x5x8xf32, k: 2x3x?x8xf32, v: 2x3x?x16xf32, n: index, "
+            "s: f32, p: i32) -> (o: 2x?x5x16xf32, lse: 2x?x5xf32)");
+  EXPECT_FALSE(function.signature.results[0].isLogSumExp);
+  EXPECT_TRUE(function.signature.results[1].isLogSumExp);
+
+  ASSERT_EQ(function.attentions.size(), 1u);
+  const AttentionSizes &sizes = function.attentions[0];
+  EXPECT_EQ(sizes.batch.constant, 2);
+  EXPECT_EQ(sizes.queryHeads.kind, SizeSource::Kind::argument);
+  EXPECT_EQ(sizes.queryHeads.argument, 0u);
+  EXPECT_EQ(sizes.queryHeads.dim, 1u);
+  EXPECT_EQ(sizes.queries.constant, 5);
+  EXPECT_EQ(sizes.keys.argument, 1u);
+  EXPECT_EQ(sizes.keys.dim, 2u);
+  EXPECT_EQ(sizes.keyDim.constant, 8);
+  EXPECT_EQ(sizes.valueDim.constant, 16);
+}
+
+TEST(Source, names_of_grouped_and_unnamed_results) {
+  Parsed parsed = parse(R"(
+    func.func @f(%arg0: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+      %c = arith.constant true
+      %r:2 = scf.if %c -> (tensor<2xf32>, tensor<2xf32>) {
+        scf.yield %arg0, %arg0 : tensor<2xf32>, tensor<2xf32>
+      } else {
+        scf.yield %arg0, %arg0 : tensor<2xf32>, tensor<2xf32>
+      }
+      return %r#1, %arg0 : tensor<2xf32>, tensor<2xf32>
+    })");
+  ASSERT_EQ(parsed.errors, "");
+  EXPECT_EQ(parsed.functions[0].signature.results[0].name, "r#1");
+  EXPECT_EQ(parsed.functions[0].signature.results[1].name, "arg0");
+}
+
+TEST(Source, parse_errors_have_places) {
+  EXPECT_THAT(parse("func.func @f(").errors, HasSubstr("t.mlir:1:14: error: "));
+  EXPECT_THAT(parse("").errors, HasSubstr("expected a public function"));
+  EXPECT_THAT(parse("\x01\x02").errors, HasSubstr("t.mlir:1:1: error: "));
+  EXPECT_THAT(parse(inFunction("%x = no.such_op %t")).errors,
+              HasSubstr("t.mlir:2:"));
+}
+
+TEST(Source, what_is_no_text) {
+  EXPECT_THAT(parse("ML\xefR\x01").errors, HasSubstr("got bytecode"));
+  EXPECT_THAT(parse(std::string("module {\0}", 10)).errors,
+              HasSubstr("got a NUL byte"));
+}
+
+TEST(Source, deep_nesting) {
+  for (const char *bracket : {"(", "[", "{", "<"}) {
+    std::string text = "#a = ";
+    for (int i = 0; i < 100000; ++i)
+      text += bracket;
+    EXPECT_THAT(parse(text).errors, HasSubstr("at most 200 brackets"));
+  }
+  // Arrows and strings do not count.
+  std::string arrows = "// ((((\n";
+  for (int i = 0; i < 300; ++i)
+    arrows += "func.func private @f" + std::to_string(i) +
+              "(%a: index) -> index {\n return %a : index // <<<\n}\n";
+  arrows += inFunction("");
+  EXPECT_EQ(parse(arrows).errors, "");
+}
+
+TEST(Source, long_expressions) {
+  for (const char *step : {"- ", "1 + ", "1 * ", "d0 mod 2 + ", "1 +\n"}) {
+    std::string text = "#a = affine_map<(d0) -> (";
+    for (int i = 0; i < 200000; ++i)
+      text += step;
+    EXPECT_THAT(parse(text + "d0)>").errors, HasSubstr("in an expression"))
+        << step;
+  }
+}
+
+TEST(Source, aliases_that_double) {
+  std::string text = "!a0 = tuple<i32, i32>\n";
+  for (int i = 1; i < 60; ++i)
+    text += "!a" + std::to_string(i) + " = tuple<!a" + std::to_string(i - 1) +
+            ", !a" + std::to_string(i - 1) + ">\n";
+  text += "func.func @f(%x: !a59) {\n  return\n}\n";
+  EXPECT_THAT(parse(text).errors, HasSubstr("bytes in an expanded alias"));
+}
+
+TEST(Source, aliases_used_often_are_fine) {
+  std::string text = "#m = affine_map<(d0) -> (d0)>\n"
+                     "#n = affine_map<(d0) -> (d0 + 1)>\n";
+  std::string lines;
+  for (int i = 0; i < 2000; ++i)
+    lines += "%x" + std::to_string(i) + " = affine.apply #n(%n)\n";
+  EXPECT_EQ(parse(text + inFunction(lines)).errors, "");
+}
+
+TEST(Source, functions_only) {
+  EXPECT_THAT(parse("func.func private @f(%a: index)").errors,
+              HasSubstr("t.mlir:1:1: error: 'func.func' op expected a body"));
+  EXPECT_THAT(parse("module { module { } }").errors,
+              HasSubstr("expected functions (func.func) in a module"));
+  EXPECT_THAT(parse("func.func private @f() {\n  return\n}").errors,
+              HasSubstr("expected a public function"));
+  EXPECT_THAT(parse("func.func @f() {\n  cf.br ^a\n^a:\n  return\n}").errors,
+              HasSubstr("got 'cf.br'"));
+  EXPECT_THAT(parse("func.func @\"a b\"() {\n  return\n}").errors,
+              HasSubstr("expected a name of letters, digits, _, . and $"));
+}
+
+TEST(Source, ops_that_reach_past_the_runtime) {
+  EXPECT_THAT(parse("llvm.func @f() {\n  llvm.return\n}").errors,
+              HasSubstr("got 'llvm.func'"));
+  EXPECT_THAT(parse(inFunction("%m = memref.alloc() : memref<4xf32>")).errors,
+              HasSubstr("got 'memref.alloc'"));
+  EXPECT_THAT(parse(inFunction("%c = arith.constant true\n"
+                               "cf.assert %c, \"no\""))
+                  .errors,
+              HasSubstr("got 'cf.assert'"));
+}
+
+TEST(Source, types) {
+  EXPECT_THAT(
+      parse(inFunction("%x = arith.constant 0 : i1000000")).errors,
+      HasSubstr("expected a number or a tensor of numbers of at most 64 bits"));
+  EXPECT_THAT(parse(inFunction("%x = arith.constant dense<0.0> : "
+                               "vector<4xf32>"))
+                  .errors,
+              HasSubstr("of at most 64 bits"));
+  EXPECT_THAT(parse("func.func @f(%a: f64) {\n  return\n}").errors,
+              HasSubstr("argument 0: expected a tensor of f64, f32, f16, bf16, "
+                        "i1, i8, i32 or i64, or index, i64, i32 or f32, got "
+                        "'f64'"));
+  EXPECT_THAT(parse("func.func @f(%a: tensor<*xf32>) {\n  return\n}").errors,
+              HasSubstr("error: "));
+  EXPECT_THAT(parse("func.func @f(%a: index) -> index {\n  return %a : "
+                    "index\n}")
+                  .errors,
+              HasSubstr("result 0: expected a tensor"));
+  EXPECT_THAT(parse("func.func @f(%a: tensor<9223372036854775807x2xf32>) {\n"
+                    "  return\n}")
+                  .errors,
+              HasSubstr("error: "));
+  EXPECT_THAT(parse("func.func @f(%a: tensor<2xsi8>) {\n  return\n}").errors,
+              HasSubstr("error: "));
+}
+
+TEST(Source, attributes_that_change_code) {
+  EXPECT_THAT(parse("func.func @f() attributes {passthrough = [\"naked\"]} {\n"
+                    "  return\n}")
+                  .errors,
+              HasSubstr("attribute \"passthrough\" is not supported"));
+  EXPECT_THAT(
+      parse("func.func @f(%a: tensor<2xf32> {llvm.align = 64 : i64}) {\n"
+            "  return\n}")
+          .errors,
+      HasSubstr("argument 0: attributes are not supported"));
+  EXPECT_THAT(parse("module attributes {llvm.data_layout = \"\"} {\n"
+                    "func.func @f() {\n  return\n}\n}")
+                  .errors,
+              HasSubstr("is not supported"));
+}
+
+TEST(Source, recursion) {
+  EXPECT_THAT(
+      parse("func.func @f() {\n  call @f() : () -> ()\n  return\n}").errors,
+      HasSubstr("expected no recursion, got a call of 'f'"));
+  EXPECT_THAT(parse("func.func @f() {\n  call @g() : () -> ()\n  return\n}\n"
+                    "func.func @g() {\n  call @f() : () -> ()\n  return\n}")
+                  .errors,
+              HasSubstr("expected no recursion"));
+  EXPECT_EQ(parse("func.func @f() {\n  call @h() : () -> ()\n"
+                  "  call @g() : () -> ()\n  return\n}\n"
+                  "func.func @g() {\n  call @h() : () -> ()\n  return\n}\n"
+                  "func.func @h() {\n  return\n}")
+                .errors,
+            "");
+}
+
+TEST(Source, size) {
+  std::string lines;
+  for (int i = 0; i < 30000; ++i)
+    lines += "%x" + std::to_string(i) + " = arith.addi %n, %n : index\n";
+  EXPECT_THAT(parse(inFunction(lines)).errors,
+              HasSubstr("expected at most 20000 operations"));
+}
+
+TEST(Source, messages_stay_short) {
+  std::string lines;
+  for (int i = 0; i < 3000; ++i)
+    lines += "\"attn.softmax\"() : () -> ()\n";
+  EXPECT_LT(parse(inFunction(lines)).errors.size(), 20000u);
+}
+
+} // namespace

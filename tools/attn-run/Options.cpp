@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A table of options, and the parser over it.
+
+#include "Options.h"
+
+#include <charconv>
+#include <functional>
+#include <set>
+
+namespace attn::run {
+
+static constexpr int64_t maxBenchmark = 1000000;
+static constexpr int64_t defaultBenchmark = 20;
+
+static Error optionError(const std::string &option, const std::string &what) {
+  return Error{ErrorCode::invalidArgument, "option " + option + ": " + what};
+}
+
+template <class T>
+static Result<void> parseNumber(const std::string &option,
+                                const std::string &text, T low, T high,
+                                T &number) {
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, number);
+  // Not "number < low": NaN must fail.
+  if (error != std::errc() || stop != end || !(number >= low) ||
+      !(number <= high)) {
+    std::string range = "a number";
+    if constexpr (std::is_integral_v<T>)
+      range = "an integer from " + std::to_string(low) + " to " +
+              std::to_string(high);
+    else
+      range = "a number that is not negative";
+    return optionError(option, "expected " + range + ", got '" + text + "'");
+  }
+  return {};
+}
+
+namespace {
+/// Whether an option is followed by "=value".
+enum class Takes { nothing, value, optionalValue };
+
+struct Option {
+  const char *name;
+  Takes takes;
+  bool isRepeatable;
+  std::function<Result<void>(Options &, const std::string &name,
+                             const std::string &value)>
+      apply;
+};
+} // namespace
+
+/// An option whose value is stored as it is.
+static Option text(const char *name, std::string &(*target)(Options &)) {
+  return {name, Takes::value, false,
+          [target](Options &options, const std::string &,
+                   const std::string &value) -> Result<void> {
+            target(options) = value;
+            return {};
+          }};
+}
+
+/// A repeatable option whose value is a specification.
+template <class Spec>
+static Option spec(const char *name, Result<Spec> (*parse)(std::string_view),
+                   std::vector<Spec> &(*target)(Options &)) {
+  return {name, Takes::value, true,
+          [parse, target](Options &options, const std::string &name,
+                          const std::string &value) -> Result<void> {
+            Result<Spec> parsed = parse(value);
+            if (!parsed)
+              return optionError(name, parsed.error().message);
+            target(options).push_back(*parsed);
+            return {};
+          }};
+}
+
+static Option tolerance(const char *name,
+                        std::optional<double> &(*target)(Options &)) {
+  return {name, Takes::value, false,
+          [target](Options &options, const std::string &name,
+                   const std::string &value) -> Result<void> {
+            double number = 0;
+            Result<void> done = parseNumber(name, value, 0.0, 1e300, number);
+            target(options) = number;
+            return done;
+          }};
+}
+
+static Option flag(const char *name, bool &(*target)(Options &)) {
+  return {name, Takes::nothing, false,
+          [target](Options &options, const std::string &,
+                   const std::string &) -> Result<void> {
+            target(options) = true;
+            return {};
+          }};
+}
+
+static Result<void> setEmit(Options &options, const std::string &name,
+                            const std::string &value) {
+  if (value != "llvm" && value != "asm" && value != "obj")
+    return optionError(name, "expected llvm, asm or obj, got '" + value + "'");
+  options.emit = value;
+  return {};
+}
+
+static Result<void> setBenchmark(Options &options, const std::string &name,
+                                 const std::string &value) {
+  options.benchmark = defaultBenchmark;
+  if (value.empty())
+    return {};
+  return parseNumber<int64_t>(name, value, 1, maxBenchmark, options.benchmark);
+}
+
+static Result<void> setSeed(Options &options, const std::string &name,
+                            const std::string &value) {
+  return parseNumber<uint64_t>(name, value, 0, UINT64_MAX, options.seed);
+}
+
+static Result<void> setThreads(Options &options, const std::string &name,
+                               const std::string &value) {
+  return parseNumber<int>(name, value, 0, 1024, options.call.threads);
+}
+
+static const std::vector<Option> &table() {
+  static const std::vector<Option> options = {
+      text("--function", [](Options &o) -> auto & { return o.function; }),
+      text("--device", [](Options &o) -> auto & { return o.engine.device; }),
+      text("--target", [](Options &o) -> auto & { return o.engine.target; }),
+      text("--dump", [](Options &o) -> auto & { return o.engine.dumpDir; }),
+      spec(
+          "--input", parseInputSpec,
+          +[](Options &o) -> auto & { return o.inputs; }),
+      spec(
+          "--output", parseOutputSpec,
+          +[](Options &o) -> auto & { return o.outputs; }),
+      spec(
+          "--expect", parseInputSpec,
+          +[](Options &o) -> auto & { return o.expected; }),
+      flag("--check", [](Options &o) -> auto & { return o.check; }),
+      tolerance("--atol", [](Options &o) -> auto & { return o.atol; }),
+      tolerance("--rtol", [](Options &o) -> auto & { return o.rtol; }),
+      {"--benchmark", Takes::optionalValue, false, setBenchmark},
+      {"--seed", Takes::value, false, setSeed},
+      {"--threads", Takes::value, false, setThreads},
+      {"--emit", Takes::value, false, setEmit},
+      flag("--remarks", [](Options &o) -> auto & { return o.engine.remarks; }),
+      flag("--help", [](Options &o) -> auto & { return o.help; }),
+  };
+  return options;
+}
+
+static std::string allNames() {
+  std::string names;
+  for (const Option &option : table())
+    names += std::string(option.name) + ", ";
+  return names + "-o";
+}
+
+static Result<void> applyOption(const std::string &argument,
+                                std::set<std::string> &seen, Options &options) {
+  size_t equals = argument.find('=');
+  std::string name = argument.substr(0, equals);
+  bool hasValue = equals != std::string::npos;
+  std::string value = hasValue ? argument.substr(equals + 1) : "";
+  for (const Option &option : table()) {
+    if (name != option.name)
+      continue;
+    if (option.takes == Takes::nothing && hasValue)
+      return optionError(name, "expected no value, got '" + value + "'");
+    if (option.takes == Takes::value && !hasValue)
+      return optionError(name, "expected a value, as in " + name + "=VALUE");
+    if (option.takes != Takes::nothing && hasValue && value.empty())
+      return optionError(name, "expected a value after '='");
+    if (!seen.insert(name).second && !option.isRepeatable)
+      return optionError(name, "expected once, got it twice");
+    return option.apply(options, name, value);
+  }
+  return Error{ErrorCode::invalidArgument,
+               "unknown option '" + name + "': expected one of " + allNames()};
+}
+
+/// Combinations that can't be served.
+static Result<void> checkCombination(const Options &options) {
+  if (options.help)
+    return {};
+  if (options.file.empty())
+    return Error{ErrorCode::invalidArgument, "expected a file, got none"};
+  if (!options.emitFile.empty() && options.emit.empty())
+    return optionError("-o", "expected --emit beside it");
+  if (options.emit == "obj" && options.emitFile.empty())
+    return optionError("--emit", "expected -o FILE beside obj");
+  if ((options.atol || options.rtol) && !options.check &&
+      options.expected.empty())
+    return optionError(options.atol ? "--atol" : "--rtol",
+                       "expected --check or --expect beside it");
+  return {};
+}
+
+Result<Options> parseOptions(const std::vector<std::string> &arguments) {
+  Options options;
+  std::set<std::string> seen;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string &argument = arguments[i];
+    if (argument == "-o") {
+      if (++i == arguments.size() || !options.emitFile.empty())
+        return optionError("-o", "expected one file");
+      options.emitFile = arguments[i];
+    } else if (!argument.empty() && argument[0] == '-') {
+      if (Result<void> done = applyOption(argument, seen, options); !done)
+        return done.error();
+    } else if (!options.file.empty()) {
+      return Error{ErrorCode::invalidArgument, "expected one file, got '" +
+                                                   options.file + "' and '" +
+                                                   argument + "'"};
+    } else {
+      options.file = argument;
+    }
+  }
+  if (Result<void> done = checkCombination(options); !done)
+    return done.error();
+  return options;
+}
+
+const char *helpText() {
+  return R"(usage: attn-run FILE.mlir [options]
+
+Compiles a file just in time and runs one of its functions.
+
+  --function=NAME     the function to run; the only public one, or main
+  --device=DEVICE     cpu, or reference (the plain lowering in f64)
+  --target=TARGET     host, cpu:generic, cpu:avx2 or cpu:avx512
+  --input=SPEC        an argument, by name or in order
+  --output=SPEC       [name=]- (text) or [name=]@file.npy, for a result
+  --expect=SPEC       what a result should be; else exit with 1
+  --check             compare with the reference device; else exit with 1
+  --atol=X --rtol=X   --expect: |got - expected| <= atol + rtol |expected|;
+                      --check: bounds on log-sum-exp (absolute) and on the
+                      others (relative root mean square)
+  --benchmark[=N]     time N runs (20) and print one line of JSON
+  --seed=N            of random inputs (0)
+  --threads=N         threads of a call; 0 is one per core
+  --emit=KIND         print llvm, asm or obj instead of running; -o FILE
+  --dump=DIR          write the IR after every stage into a folder
+  --remarks           print what the passes remark
+
+SPEC is one of
+  [name=]@file.npy  [name=]4x8x64xbf16=VALUES  [name=]index=5  [name=]f32=0.5
+VALUES is one of
+  1,2,3,4 (row major)  7 (all the same)  normal(mean,deviation)
+  uniform(low,high)  iota  iota(start,step)  @file.npy  @file.bin (bare)
+Arguments without a SPEC are normal(0,1) for floats, 0 for integers and true
+for i1, if their shape is static.
+
+exit status: 0 fine, 1 a result is not as expected, 2 anything else
+)";
+}
+
+} // namespace attn::run

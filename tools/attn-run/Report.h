@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What attn-run does with results: writes them, compares them, sums them up.
+
+#ifndef ATTN_TOOLS_ATTN_RUN_REPORT_H
+#define ATTN_TOOLS_ATTN_RUN_REPORT_H
+
+#include "Options.h"
+
+namespace attn::run {
+
+/// One line per result with its type, range and mean.
+void printSummary(const Signature &signature,
+                  const std::vector<Tensor> &results);
+
+/// Serves the --output options.
+Result<void> writeOutputs(const Options &options, const Signature &signature,
+                          const std::vector<Tensor> &results);
+
+/// Compares with the --expect options; false on a mismatch.
+Result<bool> checkExpected(const Options &options, const Signature &signature,
+                           const std::vector<Tensor> &results);
+
+/// Compares with what the reference device computes; false on a mismatch.
+Result<bool> checkReference(const Options &options, const Signature &signature,
+                            const std::vector<Value> &inputs,
+                            const std::vector<Tensor> &results);
+
+} // namespace attn::run
+
+#endif // ATTN_TOOLS_ATTN_RUN_REPORT_H

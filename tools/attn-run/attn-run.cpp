@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn-run: compiles a file just in time, runs a function of it, and checks or
+// times it. Everything of substance is in the runtime and the files beside
+// this one.
+
+#include "Benchmark.h"
+#include "Bind.h"
+#include "Options.h"
+#include "Report.h"
+
+#include "runtime/Files.h"
+
+#include <algorithm>
+#include <cstdio>
+
+using namespace attn;
+using namespace attn::run;
+
+static constexpr int exitMismatch = 1;
+static constexpr int exitFailure = 2;
+
+static int fail(const Error &error) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "attn-run: %s\n", error.message.c_str());
+  return exitFailure;
+}
+
+/// The function that was asked for, or the one that is meant.
+static Result<Signature> chooseFunction(const Program &program,
+                                        const std::string &asked) {
+  std::vector<std::string> names = program.functions();
+  if (!asked.empty())
+    return program.signature(asked);
+  if (names.size() == 1)
+    return program.signature(names.front());
+  if (std::find(names.begin(), names.end(), "main") != names.end())
+    return program.signature("main");
+  std::string known;
+  for (const std::string &name : names)
+    known += (known.empty() ? "" : ", ") + name;
+  return Error{ErrorCode::invalidArgument,
+               "option --function: expected one of " + known + ", got none"};
+}
+
+static int emit(const Options &options, const Program &program) {
+  Result<std::string> code = program.emit(options.emit);
+  if (!code)
+    return fail(code.error());
+  if (options.emitFile.empty()) {
+    std::fwrite(code->data(), 1, code->size(), stdout);
+    return 0;
+  }
+  Result<void> done = writeFile(options.emitFile, {*code});
+  return done ? 0 : fail(done.error());
+}
+
+static int runFunction(const Options &options, const Program &program) {
+  Result<Signature> signature = chooseFunction(program, options.function);
+  if (!signature)
+    return fail(signature.error());
+  Result<std::vector<OwnedValue>> owned =
+      makeInputs(*signature, options.inputs, options.seed);
+  if (!owned)
+    return fail(owned.error());
+  std::vector<Value> inputs;
+  for (const OwnedValue &value : *owned)
+    inputs.push_back(value.value());
+  Result<std::vector<Tensor>> results =
+      program.call(signature->function, inputs, options.call);
+  if (!results)
+    return fail(results.error());
+
+  bool isQuiet = options.check || options.benchmark > 0 ||
+                 !options.outputs.empty() || !options.expected.empty();
+  if (!isQuiet)
+    printSummary(*signature, *results);
+  if (Result<void> done = writeOutputs(options, *signature, *results); !done)
+    return fail(done.error());
+  Result<bool> asExpected = checkExpected(options, *signature, *results);
+  if (!asExpected)
+    return fail(asExpected.error());
+  Result<bool> asReference = true;
+  if (options.check)
+    asReference = checkReference(options, *signature, inputs, *results);
+  if (!asReference)
+    return fail(asReference.error());
+  if (options.benchmark > 0) {
+    Result<std::string> json =
+        benchmark(options, program, *signature, inputs, *results);
+    if (!json)
+      return fail(json.error());
+    std::printf("%s\n", json->c_str());
+  }
+  return *asExpected && *asReference ? 0 : exitMismatch;
+}
+
+int main(int argc, char **argv) {
+  Result<Options> options =
+      parseOptions({argv + std::min(argc, 1), argv + argc});
+  if (!options)
+    return fail({options.error().code,
+                 options.error().message + " (--help lists the options)"});
+  if (options->help) {
+    std::fputs(helpText(), stdout);
+    return 0;
+  }
+  Result<Program> program = Engine(options->engine).compileFile(options->file);
+  if (!program)
+    return fail(program.error());
+  if (options->engine.remarks && !program->remarks().empty())
+    std::fprintf(stderr, "%s\n", program->remarks().c_str());
+  return options->emit.empty() ? runFunction(*options, *program)
+                               : emit(*options, *program);
+}
