@@ -18,7 +18,8 @@ Value CausalAttr::buildKeep(OpBuilder &builder, Location loc, Value, Value,
 
 //===- window -------------------------------------------------------------===//
 
-/// window ::= `<` bound (`,` bound)? `>`, bound ::= (`left`|`right`) `=` integer
+/// window ::= `<` bound (`,` bound)? `>`, bound ::= (`left`|`right`) `=`
+/// integer
 Attribute WindowAttr::parse(AsmParser &parser, Type) {
   std::optional<int64_t> left, right;
   auto parseBound = [&]() -> ParseResult {
@@ -58,9 +59,9 @@ void WindowAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult
-WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                   std::optional<int64_t> left, std::optional<int64_t> right) {
+LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 std::optional<int64_t> left,
+                                 std::optional<int64_t> right) {
   if (left && *left < 0)
     return emitError() << "window left: expected a bound >= 0, got " << *left;
   if (right && *right < 0)

@@ -23,7 +23,8 @@ struct TileOpModel
                               const AnalysisState &state) const {
     // pack_query and online_finish overwrite every element of their inits that
     // is read later.
-    if (auto dst = cast<DestinationStyleOpInterface>(op); dst.isDpsInit(&operand))
+    if (auto dst = cast<DestinationStyleOpInterface>(op);
+        dst.isDpsInit(&operand))
       return isa<OnlineSoftmaxOp>(op);
     return isa<TensorType>(operand.get().getType());
   }

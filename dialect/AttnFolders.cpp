@@ -33,7 +33,8 @@ namespace {
 /// mask(#causal, #window<left = 8, right = 3>, #window<left = 4>, #causal)
 ///   ->  mask(#causal, #window<left = 4>)
 /// causal implies any right bound; several windows are one.
-struct SimplifyMasks : public OpInterfaceRewritePattern<SoftmaxFamilyInterface> {
+struct SimplifyMasks
+    : public OpInterfaceRewritePattern<SoftmaxFamilyInterface> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(SoftmaxFamilyInterface op,
@@ -53,9 +54,9 @@ struct SimplifyMasks : public OpInterfaceRewritePattern<SoftmaxFamilyInterface> 
     }
     WindowAttr window = intersectWindows(windows);
     if (window && causal)
-      window = window.getLeft() ? WindowAttr::get(op->getContext(),
-                                                  window.getLeft(), {})
-                                : WindowAttr();
+      window = window.getLeft()
+                   ? WindowAttr::get(op->getContext(), window.getLeft(), {})
+                   : WindowAttr();
     if (window)
       others.push_back(window);
     if (ArrayRef<Attribute>(others) == masks.getValue())
@@ -97,8 +98,7 @@ struct DropIdentityScore
     if (op.getScore().empty())
       return rewriter.notifyMatchFailure(op, "no score region");
     Block &block = op.getScore().front();
-    if (cast<YieldOp>(block.getTerminator()).getValue() !=
-        block.getArgument(0))
+    if (cast<YieldOp>(block.getTerminator()).getValue() != block.getArgument(0))
       return rewriter.notifyMatchFailure(op, "score region changes the logit");
     rewriter.modifyOpInPlace(op, [&] { rewriter.eraseBlock(&block); });
     return success();
@@ -123,8 +123,7 @@ struct DropUnusedAlign
 };
 
 /// %o, %lse = attn.softmax ...  ->  %o = attn.softmax ...   if %lse is not used
-template <typename OpTy>
-struct DropUnusedLse : public OpRewritePattern<OpTy> {
+template <typename OpTy> struct DropUnusedLse : public OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op,
@@ -136,8 +135,7 @@ struct DropUnusedLse : public OpRewritePattern<OpTy> {
         op.getQuery(), op.getKey(), op.getValue(), op.getScaleAttr(),
         op.getSoftcapAttr(), op.getAlignAttr(), op.getOffset(),
         op.getMaskAttr(), op.getLengths(), op.getKeyOffset());
-    for (auto [from, to] :
-         llvm::zip(op->getRegions(), newOp->getRegions()))
+    for (auto [from, to] : llvm::zip(op->getRegions(), newOp->getRegions()))
       rewriter.inlineRegionBefore(from, to, to.begin());
     rewriter.replaceAllUsesWith(op.getOutput(), newOp.getOutput());
     rewriter.eraseOp(op);
@@ -161,8 +159,7 @@ struct GqaToSoftmax : public OpRewritePattern<GqaOp> {
         op.getKey(), op.getValue(), op.getScaleAttr(), op.getSoftcapAttr(),
         op.getAlignAttr(), op.getOffset(), op.getMaskAttr(), op.getLengths(),
         op.getKeyOffset());
-    for (auto [from, to] :
-         llvm::zip(op->getRegions(), newOp->getRegions()))
+    for (auto [from, to] : llvm::zip(op->getRegions(), newOp->getRegions()))
       rewriter.inlineRegionBefore(from, to, to.begin());
     rewriter.replaceOp(op, newOp->getResults());
     return success();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whole-attention ops: assembly, verifiers, shape inference and the helpers that
-// lowerings share.
+// Whole-attention ops: assembly, verifiers, shape inference and the helpers
+// that lowerings share.
 
 #include "dialect/ShapeRules.h"
 
@@ -97,7 +97,8 @@ bool attn::dependsOnPosition(SoftmaxFamilyInterface op) {
 std::optional<double> attn::getStaticScale(SoftmaxFamilyInterface op) {
   if (std::optional<APFloat> scale = op.getScale())
     return scale->convertToDouble();
-  int64_t headDim = cast<RankedTensorType>(op.getQuery().getType()).getDimSize(3);
+  int64_t headDim =
+      cast<RankedTensorType>(op.getQuery().getType()).getDimSize(3);
   if (ShapedType::isDynamic(headDim))
     return std::nullopt;
   return 1.0 / std::sqrt(static_cast<double>(headDim));
@@ -116,9 +117,9 @@ Value attn::buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder,
                       Location loc, Value b, Value h, Value i, Value j) {
   Value keep;
   auto conjoin = [&](Value predicate) {
-    keep = keep ? arith::AndIOp::create(builder, loc, keep, predicate)
-                      .getResult()
-                : predicate;
+    keep =
+        keep ? arith::AndIOp::create(builder, loc, keep, predicate).getResult()
+             : predicate;
   };
   if (ArrayAttr masks = op.getMaskAttr())
     for (auto mask : masks.getAsRange<MaskAttrInterface>())
@@ -138,10 +139,9 @@ static LogicalResult verifyTypes(SoftmaxFamilyInterface op) {
   auto value = cast<RankedTensorType>(op.getValue().getType());
   for (auto [name, type] : {std::pair{"key", key}, std::pair{"value", value}})
     if (type.getElementType() != query.getElementType())
-      return op->emitOpError() << name << ": expected element type "
-                               << query.getElementType()
-                               << " (from query), got "
-                               << type.getElementType();
+      return op->emitOpError()
+             << name << ": expected element type " << query.getElementType()
+             << " (from query), got " << type.getElementType();
   auto verifyResult = [&](StringRef name, Type got, ArrayRef<int64_t> sizes,
                           Type elementType) -> LogicalResult {
     auto expected = RankedTensorType::get(sizes, elementType);
@@ -165,8 +165,7 @@ static LogicalResult verifyTypes(SoftmaxFamilyInterface op) {
 
 /// c13 to c17: numbers, positions and masks.
 static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
-  if (std::optional<APFloat> scale = op.getScale();
-      scale && !scale->isFinite())
+  if (std::optional<APFloat> scale = op.getScale(); scale && !scale->isFinite())
     return op->emitOpError() << "scale: expected a finite number, got "
                              << scale->convertToDouble();
   if (std::optional<APFloat> softcap = op.getSoftcap();

@@ -41,7 +41,8 @@ static LogicalResult verifyRank(Operation *op, StringRef name, Value value,
                            << got;
 }
 
-/// Checks the shapes of the state: acc (any x M), max and sum (M) for a static M.
+/// Checks the shapes of the state: acc (any x M), max and sum (M) for a static
+/// M.
 static LogicalResult verifyState(Operation *op, Value acc, Value max,
                                  Value sum) {
   if (failed(verifyRank(op, "acc", acc, 2)) ||

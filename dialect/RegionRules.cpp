@@ -15,11 +15,20 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// True for index, integers of at most 64 bits and f16, bf16, f32.
+/// What regions compute in: index, integers of at most 64 bits and f32. bf16
+/// has no arithmetic of its own; it is read and extended.
 static bool isAllowedType(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() && integer.getWidth() <= 64;
-  return type.isIndex() || type.isF16() || type.isBF16() || type.isF32();
+  return type.isIndex() || type.isF32();
+}
+
+/// What captured tensors hold.
+static bool isAllowedElement(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.isSignless() &&
+           llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  return type.isF32() || type.isBF16();
 }
 
 static bool isAllowedArith(Operation *op) {
@@ -33,8 +42,8 @@ static bool isAllowedArith(Operation *op) {
              arith::MinUIOp, arith::MinimumFOp, arith::MulFOp, arith::MulIOp,
              arith::NegFOp, arith::OrIOp, arith::RemSIOp, arith::RemUIOp,
              arith::SIToFPOp, arith::SelectOp, arith::ShLIOp, arith::ShRSIOp,
-             arith::ShRUIOp, arith::SubFOp, arith::SubIOp, arith::TruncFOp,
-             arith::TruncIOp, arith::UIToFPOp, arith::XOrIOp>(op);
+             arith::ShRUIOp, arith::SubFOp, arith::SubIOp, arith::TruncIOp,
+             arith::UIToFPOp, arith::XOrIOp>(op);
 }
 
 static bool isAllowedMath(Operation *op) {
@@ -53,9 +62,9 @@ verifyRegionOp(Operation *op, Region &region,
       return emitError() << "expected a constant index of 'tensor.dim'";
     Value tensor = op->getOperand(0);
     auto type = dyn_cast<RankedTensorType>(tensor.getType());
-    if (!type || !isAllowedType(type.getElementType()))
-      return emitError() << "captured tensor: expected a ranked tensor of "
-                            "integers up to 64 bits, f16, bf16 or f32, got "
+    if (!type || !isAllowedElement(type.getElementType()))
+      return emitError() << "captured tensor: expected a ranked tensor of i1, "
+                            "i8, i16, i32, i64, bf16 or f32, got "
                          << tensor.getType();
     if (region.isAncestor(tensor.getParentRegion()))
       return emitError() << "captured tensor: expected a value from outside";
@@ -73,13 +82,13 @@ verifyRegionOp(Operation *op, Region &region,
       !op->getResult(0).getType().isF32())
     return emitError() << "'" << op->getName() << "': expected f32, got "
                        << op->getResult(0).getType();
-  for (Type type : llvm::concat<const Type>(
-           SmallVector<Type>(op->getOperandTypes()),
-           SmallVector<Type>(op->getResultTypes())))
-    if (!isAllowedType(type))
+  for (Type type :
+       llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                SmallVector<Type>(op->getResultTypes())))
+    if (!isAllowedType(type) && !(isa<arith::ExtFOp>(op) && type.isBF16()))
       return emitError() << "'" << op->getName()
-                         << "': expected index, integers up to 64 bits, f16, "
-                            "bf16 or f32, got "
+                         << "': expected index, integers up to 64 bits or f32, "
+                            "got "
                          << type;
   return success();
 }

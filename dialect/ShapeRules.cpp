@@ -33,8 +33,8 @@ SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
   SmallVector<ShapeRule> rules;
   auto add = [&](int number, Kind kind, DimRef expected, DimRef got,
                  StringRef operand, StringRef what, StringRef from) {
-    rules.push_back({kind, expected, got, number, operand.str(), what.str(),
-                     from.str()});
+    rules.push_back(
+        {kind, expected, got, number, operand.str(), what.str(), from.str()});
   };
   add(2, Kind::Equal, {query, 0}, {key, 0}, "key", "batch", "from query");
   add(3, Kind::Equal, {query, 0}, {value, 0}, "value", "batch", "from query");

@@ -13,8 +13,9 @@
 
 namespace mlir::attn {
 
-/// Packs the query tile of `op` once, where it is defined: outside the loop over
-/// key tiles. `op` works on tensors and takes the packed tile from then on.
+/// Packs the query tile of `op` once, where it is defined: outside the loop
+/// over key tiles. `op` works on tensors and takes the packed tile from then
+/// on.
 LogicalResult packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
                         const TargetInfo &target);
 

@@ -46,8 +46,8 @@ SmallVector<Value> KernelBuilder::ifElse(Value condition, Branch thenBranch,
                                          Branch elseBranch) const {
   if (std::optional<int64_t> known = getConstantIntValue(condition))
     return *known ? thenBranch() : elseBranch();
-  // The branches build their results, whose types scf.if needs first: build them
-  // in detached blocks.
+  // The branches build their results, whose types scf.if needs first: build
+  // them in detached blocks.
   auto build = [&](Region &region, Branch branch) {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&region);

@@ -30,14 +30,11 @@ struct KernelBuilder {
   Value index(int64_t x) const {
     return arith::ConstantIndexOp::create(b, loc, x);
   }
-  template <typename OpTy>
-  Value fold(Value x, Value y) const {
+  template <typename OpTy> Value fold(Value x, Value y) const {
     return b.createOrFold<OpTy>(loc, x, y);
   }
   Value add(Value x, Value y) const { return fold<arith::AddIOp>(x, y); }
-  Value add(Value x, int64_t y) const {
-    return y == 0 ? x : add(x, index(y));
-  }
+  Value add(Value x, int64_t y) const { return y == 0 ? x : add(x, index(y)); }
   Value sub(Value x, Value y) const { return fold<arith::SubIOp>(x, y); }
   Value mul(Value x, Value y) const { return fold<arith::MulIOp>(x, y); }
   Value min(Value x, Value y) const { return fold<arith::MinSIOp>(x, y); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reads of captured tensors in lane form: a load and a broadcast where all lanes
-// read the same element, a vector load where they read a row of elements, else a
-// gather. Every index is clamped to the tensor.
+// Reads of captured tensors in lane form: a load and a broadcast where all
+// lanes read the same element, a vector load where they read a row of elements,
+// else a gather. Every index is clamped to the tensor.
 
 #include "passes/cpu/LaneRegion.h"
 
@@ -45,12 +45,12 @@ Value LaneRegion::emitGather(Value memref, ArrayRef<LaneValue> indices) {
     }
     if (!indexType.isInteger(64))
       clamped = arith::ExtSIOp::create(b, kb.loc, kb.lanes(i64), clamped);
-    Value stride = kb.broadcast(arith::IndexCastOp::create(
-        b, kb.loc, i64, metadata.getStrides()[dim]));
+    Value stride = kb.broadcast(
+        arith::IndexCastOp::create(b, kb.loc, i64, metadata.getStrides()[dim]));
     Value term = arith::MulIOp::create(b, kb.loc, clamped, stride);
-    distance = distance
-                   ? arith::AddIOp::create(b, kb.loc, distance, term).getResult()
-                   : term;
+    distance =
+        distance ? arith::AddIOp::create(b, kb.loc, distance, term).getResult()
+                 : term;
   }
   Type element = type.getElementType();
   auto flatType = MemRefType::get(
@@ -62,8 +62,7 @@ Value LaneRegion::emitGather(Value memref, ArrayRef<LaneValue> indices) {
       ArrayRef<OpFoldResult>{b.getIndexAttr(INT64_MAX)},
       ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   Value all = arith::ConstantOp::create(
-      b, kb.loc,
-      DenseElementsAttr::get(kb.lanes(b.getI1Type()), true));
+      b, kb.loc, DenseElementsAttr::get(kb.lanes(b.getI1Type()), true));
   Value none = arith::ConstantOp::create(
       b, kb.loc, cast<TypedAttr>(b.getZeroAttr(kb.lanes(element))));
   return vector::GatherOp::create(b, kb.loc, kb.lanes(element), flat,

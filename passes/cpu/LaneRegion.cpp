@@ -71,8 +71,7 @@ Type LaneRegion::convertType(Type type, bool isLanes) {
 }
 
 Value LaneRegion::integer(Type type, int64_t value) {
-  Attribute attr =
-      kb.b.getIntegerAttr(getElementTypeOrSelf(type), value);
+  Attribute attr = kb.b.getIntegerAttr(getElementTypeOrSelf(type), value);
   if (auto vector = dyn_cast<VectorType>(type))
     attr = DenseElementsAttr::get(vector, attr);
   return arith::ConstantOp::create(kb.b, kb.loc, cast<TypedAttr>(attr));
@@ -128,12 +127,11 @@ LaneValue LaneRegion::emitConstant(Operation *op) {
   auto constant = cast<arith::ConstantOp>(op);
   if (!isIndexLike(constant.getType()))
     return {arith::ConstantOp::create(kb.b, kb.loc, constant.getValue())};
-  return {integer(indexType,
-                  cast<IntegerAttr>(constant.getValue()).getInt())};
+  return {integer(indexType, cast<IntegerAttr>(constant.getValue()).getInt())};
 }
 
-/// Integer casts go by the widths that the values have in lane form, in which an
-/// index may be as narrow as an i32.
+/// Integer casts go by the widths that the values have in lane form, in which
+/// an index may be as narrow as an i32.
 LaneValue LaneRegion::emitCast(Operation *op, const LaneValue &operand) {
   Type to = convertType(op->getResult(0).getType(), operand.isLanes);
   unsigned fromWidth =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Inlines a score or keep region into a kernel in lane form: b and j are scalars,
-// i and h lane vectors (h a scalar where a tile has one head).
+// Inlines a score or keep region into a kernel in lane form: b and j are
+// scalars, i and h lane vectors (h a scalar where a tile has one head).
 
 #ifndef ATTN_PASSES_CPU_LANEREGION_H
 #define ATTN_PASSES_CPU_LANEREGION_H
@@ -28,13 +28,13 @@ struct LaneValue {
 /// A region evaluated for one lane vector of queries. What does not depend on
 /// the key is emitted once, at construction; the rest by `emitRow`.
 ///
-/// Index and i64 values are computed in `indexBits` (32 or 64) bits. 32 is right
-/// where every such value of the region fits (see emitFitsInt32).
+/// Index and i64 values are computed in `indexBits` (32 or 64) bits. 32 is
+/// right where every such value of the region fits (see emitFitsInt32).
 class LaneRegion {
 public:
   /// `arguments` are those of the region that are the same for every key, null
-  /// for the others: {null, b, h, i, null} of a score region, {b, h, i, null} of
-  /// a keep region.
+  /// for the others: {null, b, h, i, null} of a score region, {b, h, i, null}
+  /// of a keep region.
   LaneRegion(const KernelBuilder &kb, Region &region, int64_t indexBits,
              ArrayRef<LaneValue> arguments);
 

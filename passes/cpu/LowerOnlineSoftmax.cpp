@@ -42,8 +42,8 @@ private:
   mapScores(llvm::function_ref<Value(Value row, int64_t v, Value score)> body);
   /// The arguments b, h, i of a region for lane vector `v`.
   SmallVector<LaneValue> getPosition(int64_t v, int64_t indexBits);
-  /// Emits `body` for the index width that the region needs: both, with a choice
-  /// at run time, where the width is not known.
+  /// Emits `body` for the index width that the region needs: both, with a
+  /// choice at run time, where the width is not known.
   ScoreBounds chooseWidth(Region &region,
                           llvm::function_ref<ScoreBounds(int64_t bits)> body);
   ScoreBounds applyScore(ScoreBounds bounds);
@@ -92,18 +92,17 @@ Value OnlineSoftmaxLowering::widenKeys() {
 
 ScoreBounds OnlineSoftmaxLowering::mapScores(
     llvm::function_ref<Value(Value, int64_t, Value)> body) {
-  return ScoreBounds::unflatten(
-      kb.loop(kb.index(0), keyRows, 1, createEmptyBounds(kb).flatten(),
-              [&](Value row, ValueRange carried) {
-                ScoreBounds bounds = ScoreBounds::unflatten(carried);
-                for (int64_t v = 0; v < kb.target.blockVectors; ++v) {
-                  Value score =
-                      body(row, v, kb.loadLanes(scores, {row, lane(v)}));
-                  kb.storeLanes(score, scores, {row, lane(v)});
-                  widen(kb, bounds, v, score);
-                }
-                return bounds.flatten();
-              }));
+  return ScoreBounds::unflatten(kb.loop(
+      kb.index(0), keyRows, 1, createEmptyBounds(kb).flatten(),
+      [&](Value row, ValueRange carried) {
+        ScoreBounds bounds = ScoreBounds::unflatten(carried);
+        for (int64_t v = 0; v < kb.target.blockVectors; ++v) {
+          Value score = body(row, v, kb.loadLanes(scores, {row, lane(v)}));
+          kb.storeLanes(score, scores, {row, lane(v)});
+          widen(kb, bounds, v, score);
+        }
+        return bounds.flatten();
+      }));
 }
 
 SmallVector<LaneValue> OnlineSoftmaxLowering::getPosition(int64_t v,
@@ -133,12 +132,11 @@ SmallVector<LaneValue> OnlineSoftmaxLowering::getPosition(int64_t v,
     Value start = cast(kb.add(op.getI(), v * kb.target.vectorWidth));
     return {batch, head, {lanes, true, start}};
   }
-  // Row r is head r / fold at position r mod fold. Rows are few, so the quotient
-  // by a float reciprocal is exact when taken at r + 1/2.
+  // Row r is head r / fold at position r mod fold. Rows are few, so the
+  // quotient by a float reciprocal is exact when taken at r + 1/2.
   Value fold = kb.broadcast(cast(op.getFold()));
   Value reciprocal = arith::DivFOp::create(
-      b, kb.loc, f(1.0),
-      arith::SIToFPOp::create(b, kb.loc, vectorType, fold));
+      b, kb.loc, f(1.0), arith::SIToFPOp::create(b, kb.loc, vectorType, fold));
   Value middle = kb.addf(count(f32), f(0.5));
   Value quotient = arith::FPToSIOp::create(b, kb.loc, kb.lanes(type),
                                            kb.mulf(middle, reciprocal));
@@ -161,9 +159,9 @@ ScoreBounds OnlineSoftmaxLowering::chooseWidth(
                     op.getJ(),
                     kb.add(op.getJ(), kb.sub(keyRows, kb.index(1)))};
   Value fits = emitFitsInt32(kb.b, kb.loc, region.front(), ranges);
-  return ScoreBounds::unflatten(
-      kb.ifElse(fits, [&] { return body(32).flatten(); },
-                [&] { return body(64).flatten(); }));
+  return ScoreBounds::unflatten(kb.ifElse(
+      fits, [&] { return body(32).flatten(); },
+      [&] { return body(64).flatten(); }));
 }
 
 ScoreBounds OnlineSoftmaxLowering::applyScore(ScoreBounds bounds) {
@@ -178,8 +176,7 @@ ScoreBounds OnlineSoftmaxLowering::applyScore(ScoreBounds bounds) {
   if (region.empty()) {
     if (!softcap)
       return bounds;
-    return mapScores(
-        [&](Value, int64_t, Value score) { return cap(score); });
+    return mapScores([&](Value, int64_t, Value score) { return cap(score); });
   }
   return chooseWidth(region, [&](int64_t bits) {
     SmallVector<LaneRegion> lanes;
@@ -232,8 +229,9 @@ LaneVectors OnlineSoftmaxLowering::emitWeights(const LaneVectors &max,
               kb, kb.mulf(kb.subf(score, shift), f(kLog2E)));
           // -0 tells a key of no weight from one whose weight underflowed.
           if (markMasked)
-            weight = kb.select(kb.cmpf(CmpFPredicate::OEQ, score, f(-kInfinity)),
-                               f(-0.0), weight);
+            weight =
+                kb.select(kb.cmpf(CmpFPredicate::OEQ, score, f(-kInfinity)),
+                          f(-0.0), weight);
           kb.storeLanes(weight, scores, {row, lane(v)});
           sums[v] = kb.addf(sums[v], weight);
         }
@@ -241,9 +239,8 @@ LaneVectors OnlineSoftmaxLowering::emitWeights(const LaneVectors &max,
       });
 }
 
-LaneVectors
-OnlineSoftmaxLowering::applyExponential(const ScoreBounds &bounds,
-                                        Value hasMasked) {
+LaneVectors OnlineSoftmaxLowering::applyExponential(const ScoreBounds &bounds,
+                                                    Value hasMasked) {
   LaneVectors shift, rescale;
   for (auto [v, tileMax] : llvm::enumerate(bounds.max)) {
     Value oldMax = kb.loadLanes(op.getMax(), lane(v));
@@ -255,9 +252,9 @@ OnlineSoftmaxLowering::applyExponential(const ScoreBounds &bounds,
     rescale.push_back(emitExp2OfNonPositive(
         kb, kb.mulf(kb.subf(oldMax, shift.back()), f(kLog2E))));
   }
-  SmallVector<Value> sums =
-      kb.ifElse(hasMasked, [&] { return emitWeights(shift, true); },
-                [&] { return emitWeights(shift, false); });
+  SmallVector<Value> sums = kb.ifElse(
+      hasMasked, [&] { return emitWeights(shift, true); },
+      [&] { return emitWeights(shift, false); });
   for (auto [v, sum] : llvm::enumerate(sums)) {
     Value oldSum = kb.loadLanes(op.getSum(), lane(v));
     kb.storeLanes(kb.fma(oldSum, rescale[v], sum), op.getSum(), lane(v));
@@ -277,8 +274,7 @@ Value OnlineSoftmaxLowering::copyValues(Value to, bool zeroNonFinite) {
   Value zero = kb.index(0);
   Value flags;
   if (zeroNonFinite) {
-    flags = kb.scratch({b.getIndexAttr(kb.target.vectorWidth)},
-                       b.getI32Type());
+    flags = kb.scratch({b.getIndexAttr(kb.target.vectorWidth)}, b.getI32Type());
     kb.storeLanes(arith::ConstantOp::create(b, kb.loc, b.getZeroAttr(flagType)),
                   flags, zero);
   }
@@ -337,8 +333,8 @@ std::pair<Value, Value> OnlineSoftmaxLowering::prepareValues(Value hasMasked) {
   return {results[0], results[1]};
 }
 
-/// The weighted sum took non-finite values for 0: adds them for the queries that
-/// see their key. Rare, so it goes by element.
+/// The weighted sum took non-finite values for 0: adds them for the queries
+/// that see their key. Rare, so it goes by element.
 void OnlineSoftmaxLowering::addNonFiniteValues() {
   OpBuilder &b = kb.b;
   Type bitsType = kb.lanes(b.getI32Type());
@@ -366,9 +362,9 @@ void OnlineSoftmaxLowering::addNonFiniteValues() {
 }
 
 void OnlineSoftmaxLowering::run() {
-  scores = kb.scratch({kb.b.getIndexAttr(op.getKeyTile()),
-                       kb.b.getIndexAttr(op.getNumRows())},
-                      f32);
+  scores = kb.scratch(
+      {kb.b.getIndexAttr(op.getKeyTile()), kb.b.getIndexAttr(op.getNumRows())},
+      f32);
   ScoreBounds bounds =
       emitScores(kb, op.getQuery(), widenKeys(), keyRows, headDim, scores);
   bounds = applyScore(bounds);

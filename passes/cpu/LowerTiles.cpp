@@ -23,16 +23,16 @@ using namespace mlir::attn;
 /// A buffer of M rows by `depth` columns in f32: a query tile with one row per
 /// query, between an operand and its lane form.
 static Value createRowBuffer(const KernelBuilder &kb, Value depth) {
-  return kb.scratch({kb.b.getIndexAttr(kb.target.queryTile()),
-                     getAsOpFoldResult(depth)},
-                    kb.b.getF32Type());
+  return kb.scratch(
+      {kb.b.getIndexAttr(kb.target.queryTile()), getAsOpFoldResult(depth)},
+      kb.b.getF32Type());
 }
 
 /// Runs `body` with (row of the tile, head, position) for the heads x positions
 /// rows of `tile`.
-static void
-forEachRow(const KernelBuilder &kb, Value tile,
-           llvm::function_ref<void(Value row, Value head, Value position)> body) {
+static void forEachRow(
+    const KernelBuilder &kb, Value tile,
+    llvm::function_ref<void(Value row, Value head, Value position)> body) {
   Value zero = kb.index(0);
   Value heads = kb.dim(tile, 0), positions = kb.dim(tile, 1);
   kb.loop(zero, heads, 1, [&](Value head) {
@@ -56,9 +56,8 @@ LogicalResult attn::lowerPackQuery(RewriterBase &rewriter, PackQueryOp op,
   // Rows and columns beyond the tile's are 0, so that they give finite scores.
   Value zeros = kb.constant(kb.f32Lanes(), 0.0);
   kb.loop(zero, kb.index(target.queryTile()), 1, [&](Value row) {
-    kb.loop(zero, depth, target.vectorWidth, [&](Value column) {
-      kb.storeLanes(zeros, rows, {row, column});
-    });
+    kb.loop(zero, depth, target.vectorWidth,
+            [&](Value column) { kb.storeLanes(zeros, rows, {row, column}); });
   });
   forEachRow(kb, op.getQuery(), [&](Value row, Value head, Value position) {
     emitRowCopy(kb, op.getQuery(), {head, position}, rows, row, headDim,
@@ -94,27 +93,26 @@ LogicalResult attn::lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
   for (int64_t v = 0; v < target.blockVectors; ++v) {
     Value lane = kb.index(v * target.vectorWidth);
     Value sum = kb.loadLanes(op.getSum(), lane);
-    Value isEmpty = kb.cmpf(arith::CmpFPredicate::OEQ, sum,
-                            kb.constant(type, 0.0));
+    Value isEmpty =
+        kb.cmpf(arith::CmpFPredicate::OEQ, sum, kb.constant(type, 0.0));
     Value divisor = kb.select(isEmpty, kb.constant(type, 1.0), sum);
     kb.loop(zero, kb.dim(op.getAcc(), 0), 1, [&](Value column) {
       Value acc = kb.loadLanes(op.getAcc(), {column, lane});
-      Value output =
-          arith::DivFOp::create(rewriter, op.getLoc(), acc, divisor);
+      Value output = arith::DivFOp::create(rewriter, op.getLoc(), acc, divisor);
       kb.storeLanes(output, op.getAcc(), {column, lane});
     });
     if (lseRows)
-      kb.storeLanes(
-          kb.addf(kb.loadLanes(op.getMax(), lane), emitLog(kb, sum)), lseRows,
-          lane);
+      kb.storeLanes(kb.addf(kb.loadLanes(op.getMax(), lane), emitLog(kb, sum)),
+                    lseRows, lane);
   }
   Value rows = createRowBuffer(kb, kb.dim(op.getAcc(), 0));
   emitTranspose(kb, op.getAcc(), rows);
   Value valueDim = kb.dim(op.getOutput(), 2);
   bool isBF16 = getElementTypeOrSelf(op.getOutput().getType()).isBF16();
   forEachRow(kb, op.getOutput(), [&](Value row, Value head, Value position) {
-    emitRowCopy(kb, rows, row, op.getOutput(), {head, position}, valueDim,
-                [&](Value x) { return isBF16 ? emitTruncateToBF16(kb, x) : x; });
+    emitRowCopy(
+        kb, rows, row, op.getOutput(), {head, position}, valueDim,
+        [&](Value x) { return isBF16 ? emitTruncateToBF16(kb, x) : x; });
   });
   if (lseRows)
     forEachRow(kb, op.getLse(), [&](Value row, Value head, Value position) {

@@ -31,21 +31,20 @@ accumulateBlock(const KernelBuilder &kb, Value count, Value right,
                 llvm::function_ref<Value(Value k, int64_t r)> left,
                 ValueRange init) {
   int64_t rows = kb.target.blockRows, vectors = kb.target.blockVectors;
-  return kb.loop(
-      kb.index(0), count, 1, init, [&](Value k, ValueRange carried) {
-        SmallVector<Value> lanes, acc(carried);
-        for (int64_t v = 0; v < vectors; ++v)
-          lanes.push_back(
-              kb.loadLanes(right, {k, kb.index(v * kb.target.vectorWidth)}));
-        for (int64_t r = 0; r < rows; ++r) {
-          Value scalar = kb.broadcast(left(k, r));
-          for (int64_t v = 0; v < vectors; ++v) {
-            Value &sum = acc[r * vectors + v];
-            sum = kb.fma(scalar, lanes[v], sum);
-          }
-        }
-        return acc;
-      });
+  return kb.loop(kb.index(0), count, 1, init, [&](Value k, ValueRange carried) {
+    SmallVector<Value> lanes, acc(carried);
+    for (int64_t v = 0; v < vectors; ++v)
+      lanes.push_back(
+          kb.loadLanes(right, {k, kb.index(v * kb.target.vectorWidth)}));
+    for (int64_t r = 0; r < rows; ++r) {
+      Value scalar = kb.broadcast(left(k, r));
+      for (int64_t v = 0; v < vectors; ++v) {
+        Value &sum = acc[r * vectors + v];
+        sum = kb.fma(scalar, lanes[v], sum);
+      }
+    }
+    return acc;
+  });
 }
 
 ScoreBounds attn::emitScores(const KernelBuilder &kb, Value query, Value keys,
@@ -62,9 +61,7 @@ ScoreBounds attn::emitScores(const KernelBuilder &kb, Value query, Value keys,
       keyRow.push_back(kb.min(kb.add(key, r), lastKey));
     SmallVector<Value> acc = accumulateBlock(
         kb, headDim, query,
-        [&](Value d, int64_t r) {
-          return kb.load(keys, {keyRow[r], d});
-        },
+        [&](Value d, int64_t r) { return kb.load(keys, {keyRow[r], d}); },
         SmallVector<Value>(rows * vectors, zero));
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t v = 0; v < vectors; ++v) {
@@ -75,13 +72,12 @@ ScoreBounds attn::emitScores(const KernelBuilder &kb, Value query, Value keys,
       }
     return bounds.flatten();
   };
-  return ScoreBounds::unflatten(kb.loop(kb.index(0), keyRows, rows,
-                                        createEmptyBounds(kb).flatten(),
-                                        block));
+  return ScoreBounds::unflatten(kb.loop(
+      kb.index(0), keyRows, rows, createEmptyBounds(kb).flatten(), block));
 }
 
-void attn::emitWeightedSum(const KernelBuilder &kb, Value weights,
-                           Value values, Value keyRows, Value valueDim,
+void attn::emitWeightedSum(const KernelBuilder &kb, Value weights, Value values,
+                           Value keyRows, Value valueDim,
                            const LaneVectors &scale, Value acc) {
   int64_t rows = kb.target.blockRows, vectors = kb.target.blockVectors;
   Value lastColumn = kb.sub(valueDim, kb.index(1));

@@ -45,8 +45,8 @@ ScoreBounds emitScores(const KernelBuilder &kb, Value query, Value keys,
                        Value keyRows, Value headDim, Value scores);
 
 /// acc[d, :] = scale * acc[d, :] + sum_t values[t, d] weights[t, :] for
-/// t < keyRows, d < valueDim. Rows of `acc` up to the next multiple of the block
-/// are overwritten too.
+/// t < keyRows, d < valueDim. Rows of `acc` up to the next multiple of the
+/// block are overwritten too.
 void emitWeightedSum(const KernelBuilder &kb, Value weights, Value values,
                      Value keyRows, Value valueDim, const LaneVectors &scale,
                      Value acc);

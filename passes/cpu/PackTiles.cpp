@@ -22,9 +22,9 @@ LogicalResult attn::packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
   if (op.hasPackedQuery())
     return rewriter.notifyMatchFailure(op, "query is packed");
   if (op.getNumRows() != target.queryTile())
-    return op.emitOpError() << "max: expected " << target.queryTile()
-                            << " rows (query tile of " << target.name
-                            << "), got " << op.getNumRows();
+    return op.emitOpError()
+           << "max: expected " << target.queryTile() << " rows (query tile of "
+           << target.name << "), got " << op.getNumRows();
   OpBuilder::InsertionGuard guard(rewriter);
   Location loc = op.getLoc();
   Value query = op.getQuery();
@@ -36,8 +36,7 @@ LogicalResult attn::packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
           target.vectorWidth,
       {tensor::getMixedSize(rewriter, loc, query, 2)});
   Value empty = tensor::EmptyOp::create(
-      rewriter, loc,
-      {depth, rewriter.getIndexAttr(target.queryTile())},
+      rewriter, loc, {depth, rewriter.getIndexAttr(target.queryTile())},
       rewriter.getF32Type());
   auto pack = PackQueryOp::create(rewriter, loc, empty.getType(), query, empty,
                                   op.getScale());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Turns the parallel loops over query tiles into OpenMP loops. Tiles differ in
-// work under a mask, so the schedule is dynamic; each iteration owns its rows of
-// the output, so the bits do not depend on the number of threads.
+// work under a mask, so the schedule is dynamic; each iteration owns its rows
+// of the output, so the bits do not depend on the number of threads.
 
 #include "passes/Passes.h"
 #include "passes/cpu/Cpu.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Copies between row-major operands and the buffers of CPU kernels: rows in f32,
-// and tiles with queries as lanes.
+// Copies between row-major operands and the buffers of CPU kernels: rows in
+// f32, and tiles with queries as lanes.
 
 #ifndef ATTN_PASSES_CPU_TILECOPIES_H
 #define ATTN_PASSES_CPU_TILECOPIES_H

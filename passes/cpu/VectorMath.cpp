@@ -32,8 +32,7 @@ struct MathBuilder {
       value = DenseElementsAttr::get(vector, value);
     return arith::ConstantOp::create(kb.b, kb.loc, cast<TypedAttr>(value));
   }
-  template <typename OpTy>
-  Value op(Value x, Value y) const {
+  template <typename OpTy> Value op(Value x, Value y) const {
     return OpTy::create(kb.b, kb.loc, x, y);
   }
   Value toInt(Value x) const {
@@ -65,9 +64,13 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr double kRoundMagic = 12582912.0;
 
 // 2^r on [-1/2, 1/2], relative error 2e-9.
-static constexpr double kExp2[] = {
-    0.000154614446986, 0.00134004281776, 0.00961805667852, 0.0555032722667,
-    0.240226509223,    0.693147206703,   1.0};
+static constexpr double kExp2[] = {0.000154614446986,
+                                   0.00134004281776,
+                                   0.00961805667852,
+                                   0.0555032722667,
+                                   0.240226509223,
+                                   0.693147206703,
+                                   1.0};
 
 Value attn::emitExp2OfNonPositive(const KernelBuilder &kb, Value x) {
   MathBuilder m(kb, x.getType());
@@ -116,9 +119,8 @@ Value attn::emitExp(const KernelBuilder &kb, Value x) {
   // n ln2 is exact in two parts, then go to base 2.
   Value clampLow =
       kb.select(m.compare(CmpFPredicate::OLT, x, -88.5), m.f(-88.5), x);
-  Value clamped =
-      kb.select(m.compare(CmpFPredicate::OGT, clampLow, 89.0), m.f(89.0),
-                clampLow);
+  Value clamped = kb.select(m.compare(CmpFPredicate::OGT, clampLow, 89.0),
+                            m.f(89.0), clampLow);
   Value shifted = kb.addf(kb.mulf(clamped, m.f(kLog2E)), m.f(kRoundMagic));
   Value n = kb.subf(shifted, m.f(kRoundMagic));
   // ln2 in 12 bits and the rest: n * high is exact.
@@ -132,9 +134,9 @@ Value attn::emitTanh(const KernelBuilder &kb, Value x) {
   MathBuilder m(kb, x.getType());
   // |x| < 0.55: x + x^3 P(x^2), relative error 4e-9.
   Value square = kb.mulf(x, x);
-  Value p = m.polynomial(square, {-0.00661022783111, 0.0213093886644,
-                                  -0.0539094288275, 0.13333113729,
-                                  -0.33333332008});
+  Value p =
+      m.polynomial(square, {-0.00661022783111, 0.0213093886644,
+                            -0.0539094288275, 0.13333113729, -0.33333332008});
   Value small = kb.fma(kb.mulf(x, square), p, x);
   // Else 1 - 2 / (1 + e^2|x|), with the sign of x. At 10 it is 1 in f32.
   Value magnitudeBits = m.op<arith::AndIOp>(m.toInt(x), m.i(0x7fffffff));
@@ -142,8 +144,8 @@ Value attn::emitTanh(const KernelBuilder &kb, Value x) {
   Value bounded = kb.select(m.compare(CmpFPredicate::OGT, magnitude, 10.0),
                             m.f(10.0), magnitude);
   Value e = emitExp(kb, kb.addf(bounded, bounded));
-  Value large = kb.subf(m.f(1.0), m.op<arith::DivFOp>(m.f(2.0),
-                                                      kb.addf(e, m.f(1.0))));
+  Value large =
+      kb.subf(m.f(1.0), m.op<arith::DivFOp>(m.f(2.0), kb.addf(e, m.f(1.0))));
   Value sign = m.op<arith::AndIOp>(m.toInt(x), m.i(INT32_MIN));
   Value signedLarge = m.toFloat(m.op<arith::OrIOp>(m.toInt(large), sign));
   // A NaN takes the polynomial, which keeps it.
@@ -161,23 +163,23 @@ Value attn::emitLog(const KernelBuilder &kb, Value x) {
   // before the exponent is split off.
   Value bits = m.op<arith::SubIOp>(m.toInt(scaled), m.i(0x3f3504f3));
   Value exponent = m.op<arith::ShRSIOp>(bits, m.i(23));
-  Value n = kb.addf(
-      arith::SIToFPOp::create(kb.b, kb.loc, m.type, exponent), bias);
+  Value n =
+      kb.addf(arith::SIToFPOp::create(kb.b, kb.loc, m.type, exponent), bias);
   Value y = m.toFloat(m.op<arith::AddIOp>(
       m.op<arith::AndIOp>(bits, m.i(0x007fffff)), m.i(0x3f3504f3)));
   // ln y = 2s + s^3 Q(s^2), s = (y - 1) / (y + 1), relative error 2e-11.
   Value s = m.op<arith::DivFOp>(kb.subf(y, m.f(1.0)), kb.addf(y, m.f(1.0)));
   Value square = kb.mulf(s, s);
-  Value q = m.polynomial(square, {0.233304672163, 0.28550820816,
-                                  0.400001218398, 0.666666665545});
+  Value q = m.polynomial(
+      square, {0.233304672163, 0.28550820816, 0.400001218398, 0.666666665545});
   Value fraction = kb.fma(kb.mulf(s, square), q, kb.addf(s, s));
   constexpr double kLn2High = 0.693359375, kLn2Low = kLn2 - 0.693359375;
-  Value result = kb.addf(kb.mulf(n, m.f(kLn2High)),
-                         kb.fma(n, m.f(kLn2Low), fraction));
+  Value result =
+      kb.addf(kb.mulf(n, m.f(kLn2High)), kb.fma(n, m.f(kLn2Low), fraction));
   // Special values: infinity and NaN stay, 0 gives -inf, below it NaN.
   result = kb.select(m.compare(CmpFPredicate::OLT, x, kInfinity), result, x);
-  result = kb.select(m.compare(CmpFPredicate::OEQ, x, 0.0), m.f(-kInfinity),
-                     result);
+  result =
+      kb.select(m.compare(CmpFPredicate::OEQ, x, 0.0), m.f(-kInfinity), result);
   return kb.select(m.compare(CmpFPredicate::OLT, x, 0.0),
                    m.f(std::numeric_limits<double>::quiet_NaN()), result);
 }
@@ -198,8 +200,8 @@ Value attn::emitTruncateToBF16(const KernelBuilder &kb, Value x) {
   Value upper = m.op<arith::ShRUIOp>(bits, m.i(16));
   Value odd = m.op<arith::AndIOp>(upper, m.i(1));
   Value rounding = m.op<arith::AddIOp>(odd, m.i(0x7fff));
-  Value rounded = m.op<arith::ShRUIOp>(
-      m.op<arith::AddIOp>(bits, rounding), m.i(16));
+  Value rounded =
+      m.op<arith::ShRUIOp>(m.op<arith::AddIOp>(bits, rounding), m.i(16));
   // Rounding may carry a NaN into infinity: keep its upper bits, made quiet.
   Value quiet = m.op<arith::OrIOp>(upper, m.i(0x40));
   Value isNaN = kb.cmpf(CmpFPredicate::UNO, x, x);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tiles softmax attention over queries and keys. Before this pass attention is
-// one op on whole tensors; after it, it is a parallel loop over query tiles that
-// carries a running softmax (max, sum and unnormalised output) over key tiles.
+// one op on whole tensors; after it, it is a parallel loop over query tiles
+// that carries a running softmax (max, sum and unnormalised output) over key
+// tiles.
 
 #include "passes/Passes.h"
 #include "passes/tile/Tile.h"
@@ -26,9 +27,9 @@ void attn::buildKeepRegion(OpBuilder &builder, SoftmaxFamilyInterface op,
   OpBuilder::InsertionGuard guard(builder);
   Location loc = op->getLoc();
   Type index = builder.getIndexType();
-  Block *block = builder.createBlock(&region, region.end(),
-                                     {index, index, index, index},
-                                     {loc, loc, loc, loc});
+  Block *block =
+      builder.createBlock(&region, region.end(), {index, index, index, index},
+                          {loc, loc, loc, loc});
   Value keep =
       buildKeep(op, builder, loc, block->getArgument(0), block->getArgument(1),
                 block->getArgument(2), block->getArgument(3));
@@ -48,8 +49,8 @@ static Value getScaleValue(OpBuilder &builder, SoftmaxFamilyInterface op) {
       arith::IndexCastOp::create(builder, loc, builder.getI64Type(), headDim));
   Value one =
       arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(1.0));
-  Value scale = arith::DivFOp::create(
-      builder, loc, one, math::SqrtOp::create(builder, loc, wide));
+  Value scale = arith::DivFOp::create(builder, loc, one,
+                                      math::SqrtOp::create(builder, loc, wide));
   return arith::TruncFOp::create(builder, loc, builder.getF32Type(), scale);
 }
 
@@ -140,8 +141,8 @@ SmallVector<Value> AttentionTiler::createState() {
 }
 
 SmallVector<Value> AttentionTiler::createUpdate(const QueryTile &tile,
-                                                const KeyTile &key,
-                                                Value query, Value masked,
+                                                const KeyTile &key, Value query,
+                                                Value masked,
                                                 ValueRange state) {
   Value keys = slice(op.getKey(), tile.batch, tile.keyHead, b.getIndexAttr(1),
                      key.row, getAsOpFoldResult(key.rows), /*dropHeads=*/true);
@@ -173,8 +174,8 @@ SmallVector<Value> AttentionTiler::createKeyTile(const QueryTile &tile,
   // A tile without a key that some row may see is skipped.
   TileClass tileClass =
       classifier->classify(b, loc, geometry.getRanges(b, tile, key));
-  auto visit = scf::IfOp::create(b, loc, state.getTypes(),
-                                 tileClass.canBeTrue, /*withElse=*/true);
+  auto visit = scf::IfOp::create(b, loc, state.getTypes(), tileClass.canBeTrue,
+                                 /*withElse=*/true);
   b.setInsertionPointToStart(visit.thenBlock());
   SmallVector<Value> updated =
       createUpdate(tile, key, query, tileClass.canBeFalse, state);
@@ -188,9 +189,8 @@ SmallVector<Value> AttentionTiler::createKeyTile(const QueryTile &tile,
 SmallVector<Value> AttentionTiler::createKeyLoop(const QueryTile &tile,
                                                  Value query) {
   SmallVector<Value> state = createState();
-  auto loop =
-      scf::ForOp::create(b, loc, index(0), tile.length, index(target.keyTile),
-                         state);
+  auto loop = scf::ForOp::create(b, loc, index(0), tile.length,
+                                 index(target.keyTile), state);
   b.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> updated = createKeyTile(
       tile, query, loop.getInductionVar(), loop.getRegionIterArgs());
@@ -220,7 +220,8 @@ void AttentionTiler::emitRemark() {
     return;
   Operation *cause = classifier->getUnknownCause();
   auto mask = remark::missed(
-      loc, remark::RemarkOpts::name("mask-classification").category("attn-tile"));
+      loc,
+      remark::RemarkOpts::name("mask-classification").category("attn-tile"));
   if (cause)
     mask << "every tile runs with its mask, for '"
          << cause->getName().getStringRef() << "' cannot be classified";

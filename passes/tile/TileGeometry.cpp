@@ -13,7 +13,8 @@ using namespace mlir::attn;
 
 namespace {
 
-/// Emits index arithmetic on values or constants at a builder's insertion point.
+/// Emits index arithmetic on values or constants at a builder's insertion
+/// point.
 struct IndexMath {
   OpBuilder &builder;
   Location loc;
@@ -24,8 +25,7 @@ struct IndexMath {
   Value constant(int64_t x) {
     return arith::ConstantIndexOp::create(builder, loc, x);
   }
-  template <typename OpTy>
-  Value apply(OpFoldResult a, OpFoldResult b) {
+  template <typename OpTy> Value apply(OpFoldResult a, OpFoldResult b) {
     return builder.createOrFold<OpTy>(loc, get(a), get(b));
   }
   Value add(OpFoldResult a, OpFoldResult b) {
@@ -75,10 +75,9 @@ TileGeometry::TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
   // Without key heads there are no query heads and no tiles; 1 stands in for
   // the divisor.
   Value group = math.div(size(op.getQuery(), 1), math.max(keyHeads, one));
-  Value rows =
-      math.max(math.min(queryRows, math.constant(queryTile)), one);
-  Value heads = math.max(
-      math.min(math.div(math.constant(queryTile), rows), group), one);
+  Value rows = math.max(math.min(queryRows, math.constant(queryTile)), one);
+  Value heads =
+      math.max(math.min(math.div(math.constant(queryTile), rows), group), one);
   Value tiles = math.div(math.sub(math.add(group, heads), one), heads);
   groupSize = getAsOpFoldResult(group);
   headsPerTile = getAsOpFoldResult(heads);
@@ -109,8 +108,7 @@ QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
     tile.heads = math.constant(1);
   }
   tile.row = math.mul(ivs[3], math.constant(queryTile));
-  tile.rows =
-      math.min(math.constant(queryTile), math.sub(queryRows, tile.row));
+  tile.rows = math.min(math.constant(queryTile), math.sub(queryRows, tile.row));
 
   tile.length = math.get(keyRows);
   if (Value lengths = op.getLengths()) {

@@ -47,8 +47,7 @@ public:
   QueryTile getQueryTile(OpBuilder &builder, ValueRange ivs);
 
   /// The key tile that starts at row `row`.
-  KeyTile getKeyTile(OpBuilder &builder, const QueryTile &query,
-                     Value row);
+  KeyTile getKeyTile(OpBuilder &builder, const QueryTile &query, Value row);
 
   /// What a mask may be asked about the pair of tiles.
   TileRanges getRanges(OpBuilder &builder, const QueryTile &query,

@@ -34,10 +34,12 @@ NamedCampaign irCampaign();
 NamedCampaign compileCampaign();
 /// The same for the reference device.
 NamedCampaign referenceCampaign();
-/// Strings of pass pipelines and their options.
+/// Options of the compiler's stages, as attn-opt takes them.
 NamedCampaign pipelineCampaign();
 /// Files of NumPy arrays.
 NamedCampaign npyCampaign();
+/// Command lines of attn-run.
+NamedCampaign optionsCampaign();
 /// SPEC strings of attn-run, evaluated where they are small.
 NamedCampaign specCampaign();
 

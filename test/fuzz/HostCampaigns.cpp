@@ -5,10 +5,12 @@
 #include "runtime/Npy.h"
 #include "runtime/Spec.h"
 #include "test/fuzz/Campaigns.h"
+#include "tools/attn-run/Options.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <unistd.h>
 
 using namespace attn;
@@ -125,6 +127,30 @@ NamedCampaign attn::fuzz::specCampaign() {
     }
     (void)evaluate(*spec, 1, 0);
     return true;
+  };
+  return named;
+}
+
+/// Command lines hold one argument per line.
+NamedCampaign attn::fuzz::optionsCampaign() {
+  NamedCampaign named;
+  named.name = "options";
+  named.corpus = {
+      {"x.mlir\n--function=main\n--device=cpu\n--target=cpu:avx2\n--check",
+       "x.mlir\n--input=2x3xf32=1\n--input=q=index=5\n--output=-\n--seed=7",
+       "--expect=@o.npy\n--atol=1e-5\n--rtol=0.5\nx.mlir\n--threads=2",
+       "x.mlir\n--benchmark=10\n--device=reference\n--output=@o.npy",
+       "x.mlir\n--emit=asm\n--benchmark", "--help"},
+      {"--", "-", "=", "\n", "--input", "--output", "--expect", "--emit",
+       "--benchmark", "--remarks", "--dump", "-o", "inf", "nan", "@", "obj"}};
+  named.mutate = mutateBinary;
+  named.campaign.count = 20000;
+  named.consume = [](const std::string &text) {
+    std::vector<std::string> arguments;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+      arguments.push_back(line);
+    return run::parseOptions(arguments).ok();
   };
   return named;
 }

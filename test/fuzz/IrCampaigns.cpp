@@ -11,8 +11,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
-#include "mlir/Transforms/Passes.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -277,24 +275,18 @@ NamedCampaign attn::fuzz::referenceCampaign() {
 NamedCampaign attn::fuzz::pipelineCampaign() {
   NamedCampaign named;
   named.name = "pipeline";
-  named.corpus = {
-      {"builtin.module(attn-to-rewrite{target=cpu:avx2})",
-       "builtin.module(attn-to-cpu{target=cpu:generic count-tiles=true})",
-       "builtin.module(attn-to-tile{target=host dump=x},canonicalize)",
-       "builtin.module(attn-to-decompose,func.func(cse))"},
-      {"attn-to-cpu", "attn-to-tile", "attn-rewrite", "target", "dump",
-       "count-tiles", "cpu:avx512", "cpu:", "cuda:sm_80", "host", "true", "{",
-       "}", "(", ")", ",", "=", "func.func", "any"}};
+  named.corpus = {{"target=cpu:avx2", "target=host dump=x count-tiles=true",
+                   "count-tiles=false target={cpu:generic}"},
+                  {"target", "dump", "count-tiles", "cpu:avx512",
+                   "cpu:", "cuda:sm_80", "host", "true", "false", "{", "}",
+                   "\"", "'", "=", ",", " "}};
   named.mutate = mutateBinary;
-  named.campaign.count = 10000;
-  named.campaign.prepare = [] {
-    mlir::attn::registerAttnPasses();
-    mlir::registerTransformsPasses();
-  };
+  named.campaign.count = 20000;
   named.consume = [](const std::string &text) {
+    mlir::attn::PipelineOptions options;
     std::string discarded;
     llvm::raw_string_ostream errors(discarded);
-    return mlir::succeeded(mlir::parsePassPipeline(text, errors));
+    return mlir::succeeded(options.parseFromString(text, errors));
   };
   return named;
 }

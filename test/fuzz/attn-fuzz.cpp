@@ -20,9 +20,9 @@ using namespace attn::fuzz;
 static const int refusedUnchanged = 65;
 
 int main(int argc, char **argv) {
-  NamedCampaign (*const all[])() = {irCampaign,        compileCampaign,
-                                    referenceCampaign, pipelineCampaign,
-                                    npyCampaign,       specCampaign};
+  NamedCampaign (*const all[])() = {
+      irCampaign,  compileCampaign, referenceCampaign, pipelineCampaign,
+      npyCampaign, specCampaign,    optionsCampaign};
   std::string wanted = argc > 1 ? argv[1] : "";
   for (NamedCampaign (*make)() : all) {
     NamedCampaign named = make();
@@ -48,13 +48,18 @@ int main(int argc, char **argv) {
       campaign.count = std::strtoull(argv[3], nullptr, 10);
     }
     Outcome outcome = run(campaign);
-    for (const Failure &failure : outcome.failures)
+    for (const Failure &failure : outcome.failures) {
+      if (&failure - outcome.failures.data() == 20) {
+        std::cout << "and so on\n";
+        break;
+      }
       std::cout << "seed " << failure.seed << ": " << failure.what
                 << (failure.what == "exit " + std::to_string(refusedUnchanged)
                         ? " (an unchanged input is refused)"
                         : "")
                 << "; repeat with: attn-fuzz " << named.name << " "
                 << failure.seed << "\n";
+    }
     std::cout << named.name << ": " << outcome.ran << " inputs, "
               << outcome.good << " accepted, " << outcome.failures.size()
               << " failed, longest " << outcome.longestSeconds << " s (seed "
