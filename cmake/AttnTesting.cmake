@@ -21,11 +21,12 @@ function(attn_configure_lit source_root)
     ${CMAKE_CURRENT_BINARY_DIR}/lit.site.cfg.py @ONLY)
 endfunction()
 
-# attn_add_lit_test(NAME FOLDER): one ctest test for one folder of a suite
+# attn_add_lit_test(NAME FOLDERS...): one ctest test for folders of the suite
 # configured here, so that ctest's list says where a failure is.
-function(attn_add_lit_test name folder)
-  add_test(NAME lit.${name}
-    COMMAND ${ATTN_LIT} -sv -j2 ${CMAKE_CURRENT_BINARY_DIR}/${folder})
+function(attn_add_lit_test name)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_BINARY_DIR}/
+    OUTPUT_VARIABLE folders)
+  add_test(NAME lit.${name} COMMAND ${ATTN_LIT} -sv -j2 ${folders})
   set_tests_properties(lit.${name} PROPERTIES PROCESSORS 2 TIMEOUT 1500)
 endfunction()
 
