@@ -69,7 +69,7 @@ Packed makePacked(DType dtype, const Sizes &sizes, const std::string &name) {
 
 const Sizes sizes{2, 6, 2, 37, 70, 40, 24};
 
-TEST_P(Strides, SequenceBeforeHeads) {
+TEST_P(Strides, A32_SequenceBeforeHeads) {
   for (DType dtype : {DType::f32, DType::bf16}) {
     Packed p = makePacked(dtype, sizes, "causal_bottom_right");
     std::vector<Tensor> want = run(GetParam(), p.ir, p.inputs);
@@ -85,7 +85,7 @@ TEST_P(Strides, SequenceBeforeHeads) {
   }
 }
 
-TEST_P(Strides, InnerStrideIsPackedNotMisread) {
+TEST_P(Strides, A31_InnerStrideIsPackedNotMisread) {
   for (DType dtype : {DType::f32, DType::bf16}) {
     Packed p = makePacked(dtype, sizes, "none");
     std::vector<Tensor> want = run(GetParam(), p.ir, p.inputs);
@@ -112,7 +112,7 @@ TEST_P(Strides, NegativeOuterStrides) {
   expectSameBits(run(GetParam(), p.ir, views), want);
 }
 
-TEST_P(Strides, SizeOneDimensionsCarryAnyStride) {
+TEST_P(Strides, A33_SizeOneDimensionsCarryAnyStride) {
   Packed p = makePacked(DType::f32, {1, 1, 1, 1, 70, 40, 1}, "none");
   std::vector<Tensor> want = run(GetParam(), p.ir, p.inputs);
   for (int64_t odd :
@@ -187,7 +187,7 @@ TEST_P(Strides, AnOutputOverAnInputIsRefused) {
   }
 }
 
-TEST_P(Strides, EmptyDimensions) {
+TEST_P(Strides, A24_EmptyDimensions) {
   const Sizes shapes[] = {
       {0, 6, 2, 37, 70, 40, 24}, {2, 6, 2, 0, 70, 40, 24},
       {2, 6, 2, 37, 0, 40, 24},  {2, 6, 2, 37, 70, 40, 0},
@@ -212,7 +212,7 @@ TEST_P(Strides, EmptyDimensions) {
       }
 }
 
-TEST_P(Strides, RefusedSizesNameWhatIsWrong) {
+TEST_P(Strides, A22_A24_RefusedSizesNameWhatIsWrong) {
   struct {
     Sizes sizes;
     const char *expected, *got;
