@@ -115,6 +115,10 @@ Result<void> callFunctionInto(const CompiledFunction &function,
 
 Result<std::array<int64_t, 3>> countTiles(const CompiledFunction &function,
                                           const std::vector<Value> &inputs) {
+  if (!function.tiles)
+    return Error{ErrorCode::unsupported, "function '" +
+                                             function.signature.function +
+                                             "': this device counts no tiles"};
   Arguments arguments;
   if (Result<void> done = addInputs(function, inputs, arguments); !done)
     return done.error();

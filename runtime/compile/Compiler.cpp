@@ -15,6 +15,7 @@
 #include "passes/Registration.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -94,6 +95,16 @@ Compilation::Compilation(const CompileRequest &request)
   // Messages carry locations; the op itself can be very long.
   context.printOpOnDiagnostic(false);
   diagnostics.attach(llvmContext);
+  if (!request.options.remarks)
+    return;
+  // Printed as diagnostics, the remarks end up with ours; without a streamer
+  // there is nothing to fail.
+  remark::RemarkCategories categories;
+  categories.all = "attn-.*";
+  (void)remark::enableOptimizationRemarks(
+      context, /*streamer=*/nullptr,
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
+      /*printAsEmitRemarks=*/true);
 }
 
 Error Compilation::failure(const std::string &fallback) const {
@@ -175,13 +186,13 @@ Result<void> Compilation::bind(Jit &jit, CompiledFunction &function) {
         jit.lookup(symbol));
     return address != nullptr;
   };
-  bool found = resolve(name + ".call", function.kernel) &&
-               resolve(name + ".plan", function.plan) &&
-               (!request.options.countTiles ||
-                resolve(name + ".tiles.call", function.tiles));
-  if (!found)
+  if (!resolve(name + ".call", function.kernel) ||
+      !resolve(name + ".plan", function.plan))
     return failure("function '" + name +
                    "' can't be linked: " + jit.lookupFailure());
+  // Only some devices work in tiles.
+  if (request.options.countTiles)
+    resolve(name + ".tiles.call", function.tiles);
   function.rules = rules.lookup(name + ".plan");
   return {};
 }

@@ -84,7 +84,8 @@ static LogicalResult checkOp(Operation *op) {
 static LogicalResult checkFunctionAttributes(func::FuncOp function) {
   for (NamedAttribute attribute : function->getDiscardableAttrs())
     return function.emitOpError()
-           << "attribute '" << attribute.getName() << "' is not supported";
+           << "attribute '" << attribute.getName().getValue()
+           << "' is not supported";
   auto check = [&](ArrayAttr all, const char *what) -> LogicalResult {
     if (!all)
       return success();
@@ -161,7 +162,8 @@ LogicalResult checkModule(ModuleOp module) {
   for (NamedAttribute attribute : module->getDiscardableAttrs())
     if (attribute.getName().getValue() != "attn.target")
       return module.emitOpError()
-             << "attribute '" << attribute.getName() << "' is not supported";
+             << "attribute '" << attribute.getName().getValue()
+             << "' is not supported";
   int64_t count = 0;
   WalkResult walked =
       module.getBodyRegion().walk<WalkOrder::PreOrder>([&](Operation *op) {

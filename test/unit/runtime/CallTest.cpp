@@ -311,6 +311,8 @@ TEST_F(Call, unsigned_bytes_pass_as_i8) {
 }
 
 TEST_F(Call, tile_counts) {
+  EXPECT_EQ(countTiles(function, inputs()).error().message,
+            "function 'scaled': this device counts no tiles");
   function.tiles = [](void **arguments) {
     auto *words = static_cast<int64_t *>(arguments[5]);
     auto *counts = reinterpret_cast<int64_t *>(words[1]);

@@ -147,6 +147,7 @@ TEST(Bind, arguments_without_a_value) {
             "function 'f' argument 1 (m): 3x?xi1: expected an --input, as its "
             "shape is dynamic");
   signature.arguments[1].kind = Parameter::Kind::index;
+  signature.arguments[1].sizes = {};
   EXPECT_EQ(makeInputs(signature, {}, 1).error().message,
             "function 'f' argument 1 (m): index: expected an --input");
 }
