@@ -76,6 +76,21 @@ def TileAttention : Pass<"attn-tile-attention", "func::FuncOp"> {
 
 // Convention: what every device shares, from the source to LLVM.
 
+def InlineCalls : Pass<"attn-inline-calls", "ModuleOp"> {
+  let summary = "replace calls by what they call";
+  let description = [{
+    Needs: the source. Guarantees: no calls, and public functions only.
+    Recursion and functions without a body are refused by name.
+
+    ```mlir
+    func.func private @square(%x: f32) -> f32 { %y = arith.mulf %x, %x ... }
+    func.func @f(%x: f32) -> f32 { %y = call @square(%x) ... }
+      ->
+    func.func @f(%x: f32) -> f32 { %y = arith.mulf %x, %x ... }
+    ```
+  }];
+}
+
 def CheckStage : Pass<"attn-check-stage"> {
   let summary = "refuse operations that must not be left after a stage";
   let description = [{

@@ -40,6 +40,20 @@ static bool isInBounds(tensor::ExtractOp op) {
   return true;
 }
 
+/// True if `map` divides by nothing but positive constants.
+static bool isTotal(AffineMap map) {
+  bool total = true;
+  map.walkExprs([&](AffineExpr expr) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary || expr.getKind() == AffineExprKind::Add ||
+        expr.getKind() == AffineExprKind::Mul)
+      return;
+    auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    total &= divisor && divisor.getValue() > 0;
+  });
+  return total;
+}
+
 /// Whole attention, linalg on tensors, and scalars. Nothing here can read out
 /// of bounds, call, or touch memory once the plan's rules hold.
 static bool isSourceOp(Operation *op) {
@@ -47,9 +61,14 @@ static bool isSourceOp(Operation *op) {
     return true; // The verifier has the list of what a region may hold.
   if (isa<SoftmaxFamilyInterface, func::FuncOp, func::ReturnOp, tensor::DimOp,
           tensor::EmptyOp, tensor::CastOp, linalg::YieldOp, linalg::IndexOp,
-          arith::ConstantOp, affine::AffineApplyOp, affine::AffineMinOp,
-          affine::AffineMaxOp>(op))
+          arith::ConstantOp>(op))
     return true;
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    return isTotal(apply.getAffineMap());
+  if (auto min = dyn_cast<affine::AffineMinOp>(op))
+    return isTotal(min.getAffineMap());
+  if (auto max = dyn_cast<affine::AffineMaxOp>(op))
+    return isTotal(max.getAffineMap());
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return isInBounds(extract);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))

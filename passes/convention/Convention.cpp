@@ -24,7 +24,9 @@ bool attn::isKernel(func::FuncOp function) {
 }
 
 void attn::addSource(OpPassManager &pm) {
-  // Only operations that every device compiles, none of them a call.
+  // Each function is whole.
+  pm.addPass(createInlineCalls());
+  // Only operations that every device compiles.
   CheckStageOptions source;
   source.stage = "source";
   pm.addPass(createCheckStage(source));

@@ -1,6 +1,7 @@
 // RUN: split-file %s %t
 // RUN: not attn-opt %t/call.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=CALL
 // RUN: not attn-opt %t/extract.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=EXTRACT
+// RUN: not attn-opt %t/affine.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=AFFINE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=tile 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=decompose 2>&1 | FileCheck %s --check-prefix=DECOMPOSE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=LLVM
@@ -8,6 +9,7 @@
 
 // CALL: error: 'func.call' op not supported in a source module
 // EXTRACT: error: 'tensor.extract' op not supported in a source module
+// AFFINE: error: 'affine.apply' op not supported in a source module
 // TILE: error: 'attn.softmax' op not supported after stage tile
 // DECOMPOSE: error: 'attn.softmax' op not supported after stage decompose
 // LLVM: error: 'func.func' op not supported after stage llvm
@@ -26,6 +28,14 @@ func.func @f(%x: tensor<4xf32>, %i: index) -> tensor<f32> {
   %init = tensor.empty() : tensor<f32>
   %y = linalg.fill ins(%e : f32) outs(%init : tensor<f32>) -> tensor<f32>
   return %y : tensor<f32>
+}
+
+//--- affine.mlir
+// A division by what may be zero.
+func.func @f(%n: index) -> tensor<?xf32> {
+  %m = affine.apply affine_map<()[s0] -> (7 floordiv s0)>()[%n]
+  %y = tensor.empty(%m) : tensor<?xf32>
+  return %y : tensor<?xf32>
 }
 
 //--- attend.mlir
