@@ -1,0 +1,29 @@
+// One line of JSON with every field that --benchmark promises.
+
+// RUN: attn-run %s --benchmark=3 --threads=1 > %t.json
+// RUN: %python -c "import json,sys; r = json.load(open(sys.argv[1])); \
+// RUN:   assert r['function'] == 'main' and r['threads'] == 1; \
+// RUN:   assert 0 < r['min_ms'] <= r['median_ms'] and r['compile_ms'] > 0; \
+// RUN:   flops = 2 * 2 * 4 * 64 * 96 * (32 + 32); \
+// RUN:   assert abs(r['gflops'] * r['median_ms'] * 1e6 / flops - 1) < 1e-3; \
+// RUN:   size = 4 * 2 * 4 * 32 * (64 + 96 + 96 + 64); \
+// RUN:   assert abs(r['gbytes_per_s'] * r['median_ms'] * 1e6 / size - 1) < 1e-3; \
+// RUN:   assert r['peak_gflops'] > 0 and r['peak_gbytes_per_s'] > 0; \
+// RUN:   assert set(r['tiles']) == {'skipped', 'plain', 'masked'}" %t.json
+
+// Timing and checking in one run.
+// RUN: attn-run %s --benchmark=2 --check | FileCheck %s
+// CHECK: check o: ok
+// CHECK-NEXT: {"function": "main", "device": "cpu", "target": "cpu:
+
+// The reference device has no tiles.
+// RUN: attn-run %s --benchmark=1 --device=reference | FileCheck %s --check-prefix=REF
+// REF: "tiles": null}
+
+func.func @main(%q: tensor<2x4x64x32xf32>, %k: tensor<2x4x96x32xf32>,
+                %v: tensor<2x4x96x32xf32>) -> tensor<2x4x64x32xf32> {
+  %o = attn.softmax %q, %k, %v align(bottom_right) mask(#attn.causal)
+      : (tensor<2x4x64x32xf32>, tensor<2x4x96x32xf32>, tensor<2x4x96x32xf32>)
+      -> tensor<2x4x64x32xf32>
+  return %o : tensor<2x4x64x32xf32>
+}
