@@ -4,6 +4,8 @@
 The build's lit.site.cfg.py fills in the folders and then loads this file.
 """
 
+import sys
+
 import lit.formats
 from lit.llvm import llvm_config
 
@@ -12,6 +14,7 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "unit", "oracle"]
 config.substitutions.append(("%root", config.attn_source_root))
+config.substitutions.append(("%python", sys.executable))
 
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.attn_tools_dir, append_path=True)
