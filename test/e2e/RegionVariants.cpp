@@ -174,6 +174,27 @@ static Variant bias() {
           }};
 }
 
+/// A table over i - j that is shorter than the distances: reads outside it get
+/// its first or last entry.
+static Variant relativeBias() {
+  return {"relative_bias", ", %table: tensor<?xf32>", "",
+          "align(bottom_right)" +
+              score("    %d = arith.subi %i, %j : index\n"
+                    "    %x = tensor.extract %table[%d] : tensor<?xf32>\n"
+                    "    %t = arith.addf %s, %x : f32\n"),
+          [](Problem &p) {
+            p.attention.align = Align::BottomRight;
+            std::vector<double> table;
+            for (double x : randomValues(20, 79))
+              table.push_back(roundTo(DType::f32, 3.0 * x));
+            p.attention.score = [table](double s, int64_t, int64_t, int64_t i,
+                                        int64_t j) {
+              return s + table[size_t(std::clamp<int64_t>(i - j, 0, 19))];
+            };
+            p.captured.add(DType::f32, {20}, table);
+          }};
+}
+
 /// Both regions, lengths and captured scalars read from a tensor: keys before a
 /// per-batch prefix are seen by all, later ones causally, even heads only.
 static Variant prefixAndScore() {
@@ -222,7 +243,7 @@ const std::vector<Variant> &attn::test::regionVariants() {
       blockDiagonal(),        dilatedWindow(),        documents(),
       booleanMask(DType::i1), booleanMask(DType::i8), alibi(DType::f32),
       alibi(DType::bf16),     clampedScore(),         bias(),
-      prefixAndScore(),
+      relativeBias(),         prefixAndScore(),
   };
   return variants;
 }
