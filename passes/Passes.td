@@ -114,7 +114,8 @@ def GuardArith : Pass<"attn-guard-arith", "ModuleOp"> {
     x / 0 = x and x % 0 = 0; the most negative integer divided by -1 is itself,
     with remainder 0; a shift by the width or more gives 0, or the sign; a float
     becomes the nearest integer towards zero that the type has, NaN 0. Flags that
-    promise such operands away are dropped.
+    promise such operands away are dropped. Arithmetic of f16 and bf16 is that of
+    f32, rounded.
 
     ```mlir
     %r = arith.remui %a, %b : index

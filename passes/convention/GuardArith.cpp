@@ -147,11 +147,37 @@ static void dropFlags(Operation *op) {
     op->removeAttr(name);
 }
 
+/// %r = arith.mulf %a, %b : bf16
+///   ->  %r = arith.truncf (arith.mulf (arith.extf %a), (arith.extf %b) : f32)
+/// Where a machine has no such arithmetic, LLVM calls a function that only some
+/// runtime libraries have.
+static void widenNarrow(Operation *op) {
+  auto isNarrow = [](Type type) { return type.isBF16() || type.isF16(); };
+  if (isa<arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::SelectOp,
+          arith::BitcastOp>(op))
+    return;
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Type f32 = builder.getF32Type();
+  for (OpOperand &operand : op->getOpOperands())
+    if (isNarrow(operand.get().getType()))
+      operand.set(arith::ExtFOp::create(builder, loc, f32, operand.get()));
+  Value result = op->getResult(0);
+  Type narrow = result.getType();
+  if (!isNarrow(narrow))
+    return;
+  result.setType(f32);
+  builder.setInsertionPointAfter(op);
+  Value rounded = arith::TruncFOp::create(builder, loc, narrow, result);
+  result.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
+}
+
 static void guard(Operation *op) {
   if (op->getNumResults() != 1 ||
       !op->getResult(0).getType().isIntOrIndexOrFloat())
     return;
   dropFlags(op);
+  widenNarrow(op);
   if (isa<arith::DivSIOp, arith::RemSIOp, arith::FloorDivSIOp,
           arith::CeilDivSIOp>(op))
     guardDivision(op, /*isSigned=*/true);

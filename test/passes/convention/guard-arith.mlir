@@ -58,3 +58,14 @@ func.func @flags(%x: f32, %n: i32) -> (f32, i32) {
   %m = arith.addi %n, %n overflow<nsw, nuw> : i32
   return %y, %m : f32, i32
 }
+
+// CHECK-LABEL: func.func @narrow(
+// CHECK-SAME:    %[[X:.*]]: bf16)
+// CHECK-COUNT-2: arith.extf %[[X]] : bf16 to f32
+// CHECK:         %[[WIDE:.*]] = arith.mulf %{{.*}} : f32
+// CHECK:         %[[R:.*]] = arith.truncf %[[WIDE]] : f32 to bf16
+// CHECK:         return %[[R]]
+func.func @narrow(%x: bf16) -> bf16 {
+  %r = arith.mulf %x, %x : bf16
+  return %r : bf16
+}
