@@ -211,20 +211,21 @@ void AttentionTiler::createParallelInserts(const QueryTile &tile,
 }
 
 void AttentionTiler::emitRemark() {
-  auto remark = remark::analysis(
-      loc, remark::RemarkOpts::name("tile-sizes").category("attn-tile"));
-  remark << op->getName().getStringRef() << ": query tile "
-         << std::to_string(target.queryTile()) << ", key tile "
-         << std::to_string(target.keyTile);
-  if (!classifier)
+  StringRef name = op->getName().getStringRef();
+  remark::analysis(loc,
+                   remark::RemarkOpts::name("tile-sizes").category("attn-tile"))
+      << ("'" + name + "' query tile " + Twine(target.queryTile()) +
+          ", key tile " + Twine(target.keyTile))
+             .str();
+  Operation *cause = classifier ? classifier->getUnknownCause() : nullptr;
+  if (!cause)
     return;
-  Operation *cause = classifier->getUnknownCause();
-  auto mask = remark::missed(
+  remark::missed(
       loc,
-      remark::RemarkOpts::name("mask-classification").category("attn-tile"));
-  if (cause)
-    mask << "every tile runs with its mask, for '"
-         << cause->getName().getStringRef() << "' cannot be classified";
+      remark::RemarkOpts::name("mask-classification").category("attn-tile"))
+      << ("'" + name + "' every tile runs with its mask, for '" +
+          cause->getName().getStringRef() + "' cannot be classified")
+             .str();
 }
 
 LogicalResult AttentionTiler::run() {

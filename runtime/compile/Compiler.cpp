@@ -100,7 +100,8 @@ Compilation::Compilation(const CompileRequest &request)
   // Printed as diagnostics, the remarks end up with ours; without a streamer
   // there is nothing to fail.
   remark::RemarkCategories categories;
-  categories.all = "attn-.*";
+  categories.passed = categories.missed = categories.analysis =
+      categories.failed = "attn-.*";
   (void)remark::enableOptimizationRemarks(
       context, /*streamer=*/nullptr,
       std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
