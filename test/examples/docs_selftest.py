@@ -14,6 +14,7 @@ TRUE = {
     "command": f"{FENCE}console\n$ echo one; echo 0.25 s; echo 7 ms\none\n"
                f"0.5 s\n12 ms\n{FENCE}\n",
     "skipped lines": f"{FENCE}console\n$ seq 5\n1\n...\n4\n5\n{FENCE}\n",
+    "skipped text": f"{FENCE}console\n$ echo a b c\n  a ... c\n{FENCE}\n",
     "continued command": f"{FENCE}console\n$ echo a \\\n    b\na b\n{FENCE}\n",
     "excerpt": f"{FENCE}mlir\nb\n\n  c\n{FENCE}\n",
     "dev command": f"{FENCE}console\n$ ./dev test\n{FENCE}\n",
@@ -23,6 +24,7 @@ FALSE = {
     "output": f"{FENCE}console\n$ echo one\ntwo\n{FENCE}\n",
     "missing output": f"{FENCE}console\n$ echo one\n{FENCE}\n",
     "integer": f"{FENCE}console\n$ echo 3 tiles\n4 tiles\n{FENCE}\n",
+    "text": f"{FENCE}console\n$ echo a b c\na ... d\n{FENCE}\n",
     "order": f"{FENCE}console\n$ seq 5\n...\n4\n3\n...\n{FENCE}\n",
     "status": f"{FENCE}console\n$ false\n{FENCE}\n",
     "excerpt": f"{FENCE}cpp\nb\nd\n{FENCE}\n",

@@ -7,9 +7,9 @@
 In each document:
 - a ```console block holds commands ("$ ...") and the output they print. Every
   command runs from the source root, with build/bin standing for BIN_DIR, and its
-  output has to match: line by line, where a line "..." stands for any lines and
-  measured numbers (with a point or an exponent, or before a unit of time) for
-  any number. The commands of ./dev would start the tests again from inside: of
+  output has to match: line by line, indentation apart. A line "..." stands for
+  any lines, "..." in a line for any text, and a measured number (with a point
+  or an exponent, or before a unit of time) for any number. The commands of ./dev would start the tests again from inside: of
   those only the existence is checked.
 - a ```mlir or ```cpp block is a piece of a file under examples/, apart from
   indentation and blank lines, so that it is compiled there; blocks marked
@@ -28,8 +28,10 @@ NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+(?= (?:m|u)?s\b)")
 TIMEOUT_SECONDS = 120
 
 
-def normalise(line):
-    return NUMBER.sub("#", line.rstrip())
+def line_matches(expected, actual):
+    pieces = NUMBER.sub("#", expected.strip()).split("...")
+    pattern = ".*".join(re.escape(piece) for piece in pieces)
+    return re.fullmatch(pattern, NUMBER.sub("#", actual.strip()))
 
 
 def matches(expected, actual):
@@ -39,7 +41,7 @@ def matches(expected, actual):
     if expected[0].strip() == "...":
         return any(matches(expected[1:], actual[start:])
                    for start in range(len(actual) + 1))
-    return (bool(actual) and normalise(expected[0]) == normalise(actual[0])
+    return (bool(actual) and bool(line_matches(expected[0], actual[0]))
             and matches(expected[1:], actual[1:]))
 
 
