@@ -12,53 +12,94 @@ using namespace mlir;
 using namespace mlir::attn;
 using namespace mlir::bufferization;
 
+/// Rebuilds `op` on the buffers of its operands, without results; `inits`
+/// become its results.
+static LogicalResult rebuildOnBuffers(Operation *op, MutableOperandRange inits,
+                                      RewriterBase &rewriter,
+                                      const BufferizationOptions &options,
+                                      BufferizationState &state) {
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<TensorType>(operand.get().getType())) {
+      operands.push_back(operand.get());
+      continue;
+    }
+    FailureOr<Value> buffer =
+        getBuffer(rewriter, operand.get(), options, state);
+    if (failed(buffer))
+      return failure();
+    operands.push_back(*buffer);
+  }
+  SmallVector<Value> results;
+  for (OpOperand &init : inits)
+    results.push_back(operands[init.getOperandNumber()]);
+
+  OperationState newState(op->getLoc(), op->getName(), operands, TypeRange{},
+                          op->getAttrs());
+  newState.propertiesAttr = op->getPropertiesAsAttribute();
+  for (unsigned i = 0, e = op->getNumRegions(); i < e; ++i)
+    newState.addRegion();
+  Operation *newOp = rewriter.create(newState);
+  for (auto [from, to] : llvm::zip(op->getRegions(), newOp->getRegions()))
+    rewriter.inlineRegionBefore(from, to, to.begin());
+  replaceOpWithBufferizedValues(rewriter, op, results);
+  return success();
+}
+
 namespace {
 
 /// %r = attn.op ins(%a : tensor) outs(%b : tensor) -> tensor
 ///   ->  attn.op ins(%a : memref) outs(%b : memref), with %r being %b.
+/// For ops that overwrite every element of their inits that is read later.
 template <typename OpTy>
-struct TileOpModel
-    : public DstBufferizableOpInterfaceExternalModel<TileOpModel<OpTy>, OpTy> {
+struct OverwritingModel
+    : public DstBufferizableOpInterfaceExternalModel<OverwritingModel<OpTy>,
+                                                     OpTy> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &state) const {
-    // pack_query and online_finish overwrite every element of their inits that
-    // is read later.
-    if (auto dst = cast<DestinationStyleOpInterface>(op);
-        dst.isDpsInit(&operand))
-      return isa<OnlineSoftmaxOp>(op);
-    return isa<TensorType>(operand.get().getType());
+    return !cast<OpTy>(op).isDpsInit(&operand);
   }
 
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    auto dst = cast<DestinationStyleOpInterface>(op);
-    SmallVector<Value> operands;
-    for (OpOperand &operand : op->getOpOperands()) {
-      if (!isa<TensorType>(operand.get().getType())) {
-        operands.push_back(operand.get());
-        continue;
-      }
-      FailureOr<Value> buffer =
-          getBuffer(rewriter, operand.get(), options, state);
-      if (failed(buffer))
-        return failure();
-      operands.push_back(*buffer);
-    }
-    SmallVector<Value> inits;
-    for (OpOperand &init : dst.getDpsInitsMutable())
-      inits.push_back(operands[init.getOperandNumber()]);
+    return rebuildOnBuffers(op, cast<OpTy>(op).getDpsInitsMutable(), rewriter,
+                            options, state);
+  }
+};
 
-    OperationState newState(op->getLoc(), op->getName(), operands, TypeRange{},
-                            op->getAttrs());
-    newState.propertiesAttr = op->getPropertiesAsAttribute();
-    for (unsigned i = 0, e = op->getNumRegions(); i < e; ++i)
-      newState.addRegion();
-    Operation *newOp = rewriter.create(newState);
-    for (auto [from, to] : llvm::zip(op->getRegions(), newOp->getRegions()))
-      rewriter.inlineRegionBefore(from, to, to.begin());
-    replaceOpWithBufferizedValues(rewriter, op, inits);
-    return success();
+/// The same for attn.online_softmax, which updates its inits.
+struct OnlineSoftmaxModel
+    : public BufferizableOpInterface::ExternalModel<OnlineSoftmaxModel,
+                                                    OnlineSoftmaxOp> {
+  /// The result of the init `operand`, or null for an input.
+  static OpResult getTiedResult(Operation *op, OpOperand &operand) {
+    for (auto [result, init] : llvm::zip(
+             op->getResults(), cast<OnlineSoftmaxOp>(op).getInitsMutable()))
+      if (&init == &operand)
+        return result;
+    return {};
+  }
+
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &state) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand,
+                               const AnalysisState &state) const {
+    return static_cast<bool>(getTiedResult(op, operand));
+  }
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+                                      const AnalysisState &state) const {
+    if (OpResult result = getTiedResult(op, operand))
+      return {{result, BufferRelation::Equivalent}};
+    return {};
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    return rebuildOnBuffers(op, cast<OnlineSoftmaxOp>(op).getInitsMutable(),
+                            rewriter, options, state);
   }
 };
 
@@ -66,8 +107,8 @@ struct TileOpModel
 
 void attn::registerBufferizationModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, AttnDialect *) {
-    OnlineSoftmaxOp::attachInterface<TileOpModel<OnlineSoftmaxOp>>(*context);
-    PackQueryOp::attachInterface<TileOpModel<PackQueryOp>>(*context);
-    OnlineFinishOp::attachInterface<TileOpModel<OnlineFinishOp>>(*context);
+    OnlineSoftmaxOp::attachInterface<OnlineSoftmaxModel>(*context);
+    PackQueryOp::attachInterface<OverwritingModel<PackQueryOp>>(*context);
+    OnlineFinishOp::attachInterface<OverwritingModel<OnlineFinishOp>>(*context);
   });
 }

@@ -13,21 +13,24 @@ using namespace mlir::attn;
 #define GET_OP_CLASSES
 #include "dialect/AttnTileOps.cpp.inc"
 
-/// On memrefs, inputs are read and inits are read and written; `readsInits` is
-/// false where an op only overwrites them. On tensors there are no effects.
-static void
-addEffects(DestinationStyleOpInterface op, bool readsInits,
-           SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-               &effects) {
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (isa<MemRefType>(input->get().getType()))
-      effects.emplace_back(MemoryEffects::Read::get(), input);
-  for (OpOperand &init : op.getDpsInitsMutable()) {
-    if (!isa<MemRefType>(init.get().getType()))
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+/// On memrefs, inputs are read and inits are written, and read too where
+/// `readsInits`. On tensors there are no effects.
+static void addEffects(Operation *op, MutableOperandRange inits,
+                       bool readsInits, Effects &effects) {
+  auto isInit = [&](OpOperand &operand) {
+    return llvm::any_of(inits,
+                        [&](OpOperand &init) { return &init == &operand; });
+  };
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
       continue;
-    if (readsInits)
-      effects.emplace_back(MemoryEffects::Read::get(), &init);
-    effects.emplace_back(MemoryEffects::Write::get(), &init);
+    if (!isInit(operand) || readsInits)
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+    if (isInit(operand))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
   }
 }
 
@@ -65,11 +68,11 @@ static LogicalResult verifyState(Operation *op, Value acc, Value max,
 }
 
 /// Checks that `op` has a result per init on tensors and none on memrefs.
-static LogicalResult verifyResults(DestinationStyleOpInterface op) {
+static LogicalResult verifyResults(Operation *op, MutableOperandRange inits) {
   SmallVector<Type> expected;
-  for (Value init : op.getDpsInits())
-    if (isa<TensorType>(init.getType()))
-      expected.push_back(init.getType());
+  for (OpOperand &init : inits)
+    if (isa<TensorType>(init.get().getType()))
+      expected.push_back(init.get().getType());
   if (TypeRange(op->getResultTypes()) != TypeRange(expected))
     return op->emitOpError() << "results: expected (" << expected << "), got ("
                              << op->getResultTypes() << ")";
@@ -79,7 +82,6 @@ static LogicalResult verifyResults(DestinationStyleOpInterface op) {
 //===- online_softmax -----------------------------------------------------===//
 
 LogicalResult OnlineSoftmaxOp::verify() {
-  auto self = cast<DestinationStyleOpInterface>(getOperation());
   auto query = cast<ShapedType>(getQuery().getType());
   if (query.getRank() != 3 && query.getRank() != 2)
     return emitOpError() << "query: expected rank 3 (heads x rows x head dim) "
@@ -106,14 +108,11 @@ LogicalResult OnlineSoftmaxOp::verify() {
                                          : "one with a keep region");
   if (failed(verifyScalarRegions(*this, getScore(), getKeep())))
     return failure();
-  return verifyResults(self);
+  return verifyResults(*this, getInitsMutable());
 }
 
-void OnlineSoftmaxOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  addEffects(cast<DestinationStyleOpInterface>(getOperation()),
-             /*readsInits=*/true, effects);
+void OnlineSoftmaxOp::getEffects(Effects &effects) {
+  addEffects(*this, getInitsMutable(), /*readsInits=*/true, effects);
 }
 
 //===- pack_query ---------------------------------------------------------===//
@@ -122,14 +121,11 @@ LogicalResult PackQueryOp::verify() {
   if (failed(verifyRank(*this, "query", getQuery(), 3)) ||
       failed(verifyRank(*this, "packed", getPacked(), 2)))
     return failure();
-  return verifyResults(cast<DestinationStyleOpInterface>(getOperation()));
+  return verifyResults(*this, getDpsInitsMutable());
 }
 
-void PackQueryOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  addEffects(cast<DestinationStyleOpInterface>(getOperation()),
-             /*readsInits=*/false, effects);
+void PackQueryOp::getEffects(Effects &effects) {
+  addEffects(*this, getDpsInitsMutable(), /*readsInits=*/false, effects);
 }
 
 //===- online_finish ------------------------------------------------------===//
@@ -140,12 +136,9 @@ LogicalResult OnlineFinishOp::verify() {
     return failure();
   if (getLse() && failed(verifyRank(*this, "lse", getLse(), 2)))
     return failure();
-  return verifyResults(cast<DestinationStyleOpInterface>(getOperation()));
+  return verifyResults(*this, getDpsInitsMutable());
 }
 
-void OnlineFinishOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  addEffects(cast<DestinationStyleOpInterface>(getOperation()),
-             /*readsInits=*/false, effects);
+void OnlineFinishOp::getEffects(Effects &effects) {
+  addEffects(*this, getDpsInitsMutable(), /*readsInits=*/false, effects);
 }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tile ops: the softmax family between tiling and a machine. They are in
-// destination style, on tensors before bufferization and on memrefs after it.
+// destination style, on tensors before bufferization and on memrefs after it: a
+// result per init on tensors, none on memrefs.
+//
+// The op with regions does not implement DestinationStyleOpInterface: MLIR's
+// folding of casts into such ops clones regions, and fails on empty ones.
 
 #ifndef ATTN_TILE_OPS_TD
 #define ATTN_TILE_OPS_TD
@@ -14,7 +18,6 @@ def Attn_Shaped : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
 
 class Attn_TileOp<string mnemonic, list<Trait> traits = []>
     : Attn_Op<mnemonic, !listconcat(traits, [
-        DestinationStyleOpInterface,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>])> {
   let hasVerifier = 1;
 }
@@ -75,7 +78,7 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
     attr-dict (`->` type($state)^)?
   }];
   let extraClassDeclaration = [{
-    ::mlir::MutableOperandRange getDpsInitsMutable() {
+    ::mlir::MutableOperandRange getInitsMutable() {
       return ::mlir::MutableOperandRange(getOperation(), 3, 3);
     }
     /// True if the query operand is in packed form, Dk x M.
@@ -91,7 +94,8 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
   }];
 }
 
-def Attn_PackQueryOp : Attn_TileOp<"pack_query"> {
+def Attn_PackQueryOp : Attn_TileOp<"pack_query",
+    [DestinationStyleOpInterface]> {
   let summary = "packs a query tile with queries as lanes";
   let description = [{
     packed[d, g * m + s] = scale * Q[g, s, d] in f32 for the heads x m x Dk rows
@@ -111,7 +115,8 @@ def Attn_PackQueryOp : Attn_TileOp<"pack_query"> {
   }];
 }
 
-def Attn_OnlineFinishOp : Attn_TileOp<"online_finish"> {
+def Attn_OnlineFinishOp : Attn_TileOp<"online_finish",
+    [DestinationStyleOpInterface]> {
   let summary = "turns the state of an online softmax into O and lse";
   let description = [{
     For row r = g * m + s of the tile:

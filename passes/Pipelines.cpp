@@ -74,7 +74,9 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
   // Tiles are vector code with queries as lanes, and scratch buffers.
   pm.addNestedPass<func::FuncOp>(createLowerTiles());
   addSimplification(pm);
-  // One scratch buffer per thread: sizes are values from before the loops now.
+  // The sizes of scratch buffers are known before the loops, so that there can
+  // be one buffer per thread.
+  pm.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
   pm.addNestedPass<func::FuncOp>(createParallelizeTiles());
   pm.addNestedPass<func::FuncOp>(createFreeBuffers());
   // What the program computes beside attention is loops.
@@ -97,6 +99,8 @@ void attn::buildReference(OpPassManager &pm, const PipelineOptions &options) {
   addDeallocation(pm);
   // Plain loops on one thread.
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  addSimplification(pm);
+  pm.addNestedPass<func::FuncOp>(createPromoteReductions());
   addLowerToLLVM(pm);
   endStage(pm, options, "llvm");
 }

@@ -2,6 +2,7 @@
 // RUN: not attn-opt %t/call.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=CALL
 // RUN: not attn-opt %t/extract.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=EXTRACT
 // RUN: not attn-opt %t/affine.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=AFFINE
+// RUN: not attn-opt %t/dim.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=DIM
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=tile 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=decompose 2>&1 | FileCheck %s --check-prefix=DECOMPOSE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=LLVM
@@ -10,6 +11,7 @@
 // CALL: error: 'func.call' op not supported in a source module
 // EXTRACT: error: 'tensor.extract' op not supported in a source module
 // AFFINE: error: 'affine.apply' op not supported in a source module
+// DIM: error: 'tensor.dim' op not supported in a source module
 // TILE: error: 'attn.softmax' op not supported after stage tile
 // DECOMPOSE: error: 'attn.softmax' op not supported after stage decompose
 // LLVM: error: 'func.func' op not supported after stage llvm
@@ -36,6 +38,22 @@ func.func @f(%n: index) -> tensor<?xf32> {
   %m = affine.apply affine_map<()[s0] -> (7 floordiv s0)>()[%n]
   %y = tensor.empty(%m) : tensor<?xf32>
   return %y : tensor<?xf32>
+}
+
+//--- dim.mlir
+// A dimension that the tensor doesn't have.
+func.func @f(%q: tensor<1x1x2x4xf32>, %x: tensor<?xi64>) -> tensor<1x1x2x4xf32> {
+  %o = attn.softmax %q, %q, %q
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        %c5 = arith.constant 5 : index
+        %n = tensor.dim %x, %c5 : tensor<?xi64>
+        %kept = arith.cmpi slt, %j, %n : index
+        attn.yield %kept : i1
+      }
+      : (tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>)
+      -> tensor<1x1x2x4xf32>
+  return %o : tensor<1x1x2x4xf32>
 }
 
 //--- attend.mlir

@@ -1,0 +1,76 @@
+// RUN: attn-opt %s --split-input-file --attn-lower-tiles --canonicalize --cse | FileCheck %s
+
+// Both products broadcast an element of K or V into vectors of queries; there is
+// no scalar loop over keys, and without a mask nothing is selected by position.
+
+// CHECK-LABEL: func @multiplies_with_queries_as_lanes
+// CHECK-SAME:    %[[Q:.*]]: memref<64x24xf32>, %[[K:.*]]: memref<?x64xf32>, %[[V:.*]]: memref<?x64xf32>
+// CHECK:         %[[SCORES:.*]] = memref.alloc() {{.*}} : memref<64x24xf32>
+// CHECK:         scf.for %[[D:.*]] = %c0 to %c64
+// CHECK-COUNT-3:   vector.load %[[Q]][%[[D]],
+// CHECK:           %[[ELEMENT:.*]] = memref.load %[[K]][%{{.*}}, %[[D]]]
+// CHECK:           %[[LANES:.*]] = vector.broadcast %[[ELEMENT]] : f32 to vector<8xf32>
+// CHECK-COUNT-3:   math.fma %[[LANES]],
+// CHECK-COUNT-12: vector.store %{{.*}}, %[[SCORES]]
+// CHECK-NOT:     vector.gather
+// CHECK-NOT:     math.exp
+// CHECK:         return
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @multiplies_with_queries_as_lanes(%q: memref<64x24xf32>, %k: memref<?x64xf32>, %v: memref<?x64xf32>,
+      %acc: memref<64x24xf32>, %max: memref<24xf32>, %sum: memref<24xf32>, %i: index) {
+    attn.online_softmax ins(%q, %k, %v : memref<64x24xf32>, memref<?x64xf32>, memref<?x64xf32>)
+      outs(%acc, %max, %sum : memref<64x24xf32>, memref<24xf32>, memref<24xf32>) at(%i, %i, %i, %i) key_tile(64)
+    return
+  }
+}
+
+// -----
+
+// A read by j is a load and a broadcast, a read by i a vector load (a gather only
+// where lanes leave the tensor), and neither is in the loop over keys if it need
+// not be. Positions are 32-bit where they fit.
+
+// CHECK-LABEL: func @reads_documents_without_gathering_per_key
+// CHECK-SAME:    %[[DOC:arg[0-9]+]]: memref<?xi32>
+// CHECK:         scf.if %{{.*}} -> (vector<8xf32>
+// CHECK:           vector.load %[[DOC]]
+// CHECK:           vector.gather
+// CHECK:           scf.for
+// CHECK-NOT:         vector.gather
+// CHECK-NOT:         vector.load %[[DOC]]
+// CHECK:             %[[J:.*]] = memref.load %[[DOC]]
+// CHECK:             vector.broadcast %[[J]] : i32 to vector<8xi32>
+// CHECK:             arith.cmpi eq
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @reads_documents_without_gathering_per_key(%q: memref<64x24xf32>, %k: memref<?x64xf32>, %v: memref<?x64xf32>,
+      %acc: memref<64x24xf32>, %max: memref<24xf32>, %sum: memref<24xf32>, %i: index, %masked: i1, %doc: memref<?xi32>) {
+    attn.online_softmax ins(%q, %k, %v : memref<64x24xf32>, memref<?x64xf32>, memref<?x64xf32>)
+      outs(%acc, %max, %sum : memref<64x24xf32>, memref<24xf32>, memref<24xf32>) at(%i, %i, %i, %i) key_tile(64)
+      masked(%masked) keep {
+      ^bb0(%b: index, %h: index, %row: index, %col: index):
+        %x = memref.load %doc[%row] : memref<?xi32>
+        %y = memref.load %doc[%col] : memref<?xi32>
+        %same = arith.cmpi eq, %x, %y : i32
+        attn.yield %same : i1
+      }
+    return
+  }
+}
+
+// -----
+
+// bf16 is widened by shifts, and rounded to nearest even by integer arithmetic.
+
+// CHECK-LABEL: func @widens_bf16_by_shifts
+// CHECK-NOT:     arith.{{extf|truncf}}
+// CHECK:         arith.shli
+// CHECK-NOT:     arith.{{extf|truncf}}
+// CHECK:         return
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @widens_bf16_by_shifts(%q: memref<1x?x64xbf16>, %packed: memref<64x24xf32>, %scale: f32,
+      %acc: memref<64x24xf32>, %max: memref<24xf32>, %sum: memref<24xf32>, %o: memref<1x?x64xbf16>) {
+    attn.pack_query ins(%q : memref<1x?x64xbf16>) outs(%packed : memref<64x24xf32>) scale(%scale)
+    attn.online_finish ins(%acc, %max, %sum : memref<64x24xf32>, memref<24xf32>, memref<24xf32>) outs(%o : memref<1x?x64xbf16>)
+    return
+  }
+}

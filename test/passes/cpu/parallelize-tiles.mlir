@@ -1,0 +1,21 @@
+// RUN: attn-opt %s --attn-parallelize-tiles | FileCheck %s
+
+// CHECK-LABEL: func @has_one_buffer_per_thread
+// CHECK:         omp.parallel {
+// CHECK:           %[[SCRATCH:.*]] = memref.alloc(%[[N:.*]]) : memref<?xf32>
+// CHECK-NEXT:      omp.wsloop schedule(dynamic) {
+// CHECK:             omp.loop_nest (%[[I:.*]], %[[J:.*]]) : index
+// CHECK-NOT:           memref.alloc
+// CHECK:               memref.store %{{.*}}, %[[SCRATCH]][%[[J]]]
+// CHECK-NOT:           memref.dealloc
+// CHECK:               omp.yield
+// CHECK:           memref.dealloc %[[SCRATCH]]
+// CHECK-NEXT:      omp.terminator
+func.func @has_one_buffer_per_thread(%n: index, %x: f32) {
+  scf.forall (%i, %j) in (%n, 4) {
+    %scratch = memref.alloc(%n) : memref<?xf32>
+    memref.store %x, %scratch[%j] : memref<?xf32>
+    memref.dealloc %scratch : memref<?xf32>
+  }
+  return
+}

@@ -1,0 +1,17 @@
+// RUN: attn-opt %s --split-input-file --attn-tile-attention --verify-diagnostics
+
+module {
+  // expected-error @below {{expected module attribute 'attn.target', one of cpu:generic, cpu:avx2, cpu:avx512}}
+  func.func @needs_a_target(%q: tensor<1x1x8x8xf32>) -> tensor<1x1x8x8xf32> {
+    return %q : tensor<1x1x8x8xf32>
+  }
+}
+
+// -----
+
+module attributes {attn.target = "cpu:z80"} {
+  // expected-error @below {{module attribute 'attn.target': expected one of cpu:generic, cpu:avx2, cpu:avx512, got 'cpu:z80'}}
+  func.func @needs_a_known_target(%q: tensor<1x1x8x8xf32>) -> tensor<1x1x8x8xf32> {
+    return %q : tensor<1x1x8x8xf32>
+  }
+}

@@ -1,0 +1,85 @@
+// RUN: attn-opt %s --split-input-file --attn-tile-attention --canonicalize --cse | FileCheck %s
+
+// Keys are visited tile by tile; the state of the running softmax is carried.
+
+// CHECK-LABEL: func @carries_max_sum_and_acc
+// CHECK-SAME:    %[[Q:.*]]: tensor<2x3x100x64xf32>, %[[K:.*]]: tensor<2x3x200x64xf32>
+// CHECK:         scf.forall (%[[B:.*]], %[[H:.*]], %[[T:.*]]) in (2, 3, 5)
+// CHECK:           %[[QTILE:.*]] = tensor.extract_slice %[[Q]][%[[B]], %[[H]], %{{.*}}, 0]
+// CHECK:           %[[STATE:.*]]:3 = scf.for %[[K0:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}})
+// CHECK:             %[[KTILE:.*]] = tensor.extract_slice %[[K]][%[[B]], %[[H]], %[[K0]], 0]
+// CHECK:             attn.online_softmax ins(%[[QTILE]], %[[KTILE]],
+// CHECK-SAME:          outs(%[[ACC]], %[[MAX]], %[[SUM]] :
+// CHECK-SAME:          tensor<64x24xf32>, tensor<24xf32>, tensor<24xf32>
+// CHECK-SAME:          key_tile(64)
+// CHECK-NOT:         keep
+// CHECK:           attn.online_finish ins(%[[STATE]]#0, %[[STATE]]#1, %[[STATE]]#2
+// CHECK:           tensor.parallel_insert_slice
+// CHECK-NOT:     attn.softmax
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @carries_max_sum_and_acc(%q: tensor<2x3x100x64xf32>, %k: tensor<2x3x200x64xf32>, %v: tensor<2x3x200x64xf32>) -> tensor<2x3x100x64xf32> {
+    %o = attn.softmax %q, %k, %v : (tensor<2x3x100x64xf32>, tensor<2x3x200x64xf32>, tensor<2x3x200x64xf32>) -> tensor<2x3x100x64xf32>
+    return %o : tensor<2x3x100x64xf32>
+  }
+}
+
+// -----
+
+// A tile is skipped where no query sees a key of it (its first key is behind its
+// last query), and masked where some query does not see some key.
+
+// CHECK-LABEL: func @skips_tiles_above_the_diagonal
+// CHECK:         scf.forall (%{{.*}}, %{{.*}}, %[[T:.*]]) in
+// CHECK:           scf.for %[[K0:.*]] =
+// CHECK:             %[[VISIT:.*]] = arith.cmpi sle, %[[K0]], %{{.*}}
+// CHECK:             %[[MASKED:.*]] = arith.cmpi {{sgt|slt}},
+// CHECK:             scf.if %[[VISIT]]
+// CHECK:               attn.online_softmax
+// CHECK-SAME:            masked(%[[MASKED]]) keep
+// CHECK:                 arith.cmpi sle
+// CHECK:             else
+// CHECK-NOT:           attn.online_softmax
+module attributes {attn.target = "cpu:avx512"} {
+  func.func @skips_tiles_above_the_diagonal(%q: tensor<1x1x?x64xf32>, %k: tensor<1x1x?x64xf32>, %v: tensor<1x1x?x64xf32>) -> tensor<1x1x?x64xf32> {
+    %o = attn.softmax %q, %k, %v align(top_left) mask(#attn.causal) : (tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>) -> tensor<1x1x?x64xf32>
+    return %o : tensor<1x1x?x64xf32>
+  }
+}
+
+// -----
+
+// Rows are heads times positions: with one query position the four heads of a
+// group share a tile.
+
+// CHECK-LABEL: func @folds_the_heads_of_a_group_into_rows
+// CHECK:         scf.forall (%{{.*}}, %[[HK:.*]]) in (3, 2)
+// CHECK:           %[[HEAD:.*]] = arith.muli %[[HK]], %c4
+// CHECK:           tensor.extract_slice %{{.*}}[%{{.*}}, %[[HEAD]], 0, 0] [1, 4, 1, 64]
+// CHECK:           attn.online_softmax
+// CHECK-SAME:        fold(%c1)
+module attributes {attn.target = "cpu:avx512"} {
+  func.func @folds_the_heads_of_a_group_into_rows(%q: tensor<3x8x1x64xf32>, %k: tensor<3x2x?x64xf32>, %v: tensor<3x2x?x64xf32>) -> tensor<3x8x1x64xf32> {
+    %o = attn.gqa %q, %k, %v : (tensor<3x8x1x64xf32>, tensor<3x2x?x64xf32>, tensor<3x2x?x64xf32>) -> tensor<3x8x1x64xf32>
+    return %o : tensor<3x8x1x64xf32>
+  }
+}
+
+// -----
+
+// Lengths are clamped to 0..Skv and bound the loop over keys; bottom_right
+// aligns to the clamped length.
+
+// CHECK-LABEL: func @clamps_lengths
+// CHECK-DAG:     %[[SKV:.*]] = tensor.dim %arg1
+// CHECK:         %[[ENTRY:.*]] = tensor.extract %arg3
+// CHECK:         %[[N:.*]] = arith.index_cast %[[ENTRY]]
+// CHECK:         %[[BELOW:.*]] = arith.minsi %[[N]], %[[SKV]]
+// CHECK:         %[[LENGTH:.*]] = arith.maxsi %[[BELOW]], %c0
+// CHECK:         arith.subi %[[LENGTH]], %{{.*}}
+// CHECK:         scf.for %{{.*}} = %c0 to %[[LENGTH]]
+module attributes {attn.target = "cpu:avx512"} {
+  func.func @clamps_lengths(%q: tensor<2x1x?x64xf32>, %k: tensor<2x1x?x64xf32>, %v: tensor<2x1x?x64xf32>, %n: tensor<2xi32>) -> tensor<2x1x?x64xf32> {
+    %o = attn.softmax %q, %k, %v align(bottom_right) mask(#attn.causal) lengths(%n : tensor<2xi32>) : (tensor<2x1x?x64xf32>, tensor<2x1x?x64xf32>, tensor<2x1x?x64xf32>) -> tensor<2x1x?x64xf32>
+    return %o : tensor<2x1x?x64xf32>
+  }
+}
