@@ -343,4 +343,21 @@ def DecomposeSoftmax : Pass<"attn-decompose-softmax", "func::FuncOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def PromoteReductions : Pass<"attn-promote-reductions", "func::FuncOp"> {
+  let summary = "keep the element that a loop adds to in a register";
+  let description = [{
+    Needs: loops over buffers. Guarantees: an innermost loop that loads, changes
+    and stores one element of an allocation of the function carries that element
+    instead.
+
+    ```mlir
+    scf.for %i ... { %a = memref.load %m[]; ... memref.store %b, %m[] }
+      ->
+    %r = scf.for %i ... iter_args(%a = %first) { ... scf.yield %b }
+    memref.store %r, %m[]
+    ```
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
 #endif // ATTN_PASSES_TD

@@ -5,6 +5,7 @@
 #include "runtime/Call.h"
 
 #include "runtime/Arguments.h"
+#include "runtime/KernelMemory.h"
 
 #include <algorithm>
 
@@ -34,9 +35,59 @@ static Result<void> addInputs(const CompiledFunction &function,
   return {};
 }
 
+static Result<double> sizeOf(const SizeSource &source,
+                             const std::vector<Value> &inputs) {
+  switch (source.kind) {
+  case SizeSource::Kind::constant:
+    return static_cast<double>(source.constant);
+  case SizeSource::Kind::argument:
+    if (const TensorView *view =
+            std::get_if<TensorView>(&inputs[source.argument]))
+      return static_cast<double>(view->sizes[source.dim]);
+    break;
+  case SizeSource::Kind::unknown:
+    break;
+  }
+  return Error{ErrorCode::unsupported,
+               "sizes of an attention op do not follow from the arguments"};
+}
+
+/// Scores beyond any machine are refused: their number times a few bytes must
+/// not wrap in compiled code that computes the sizes of buffers.
+static Result<void> checkScores(const CompiledFunction &function,
+                                const std::vector<Value> &inputs) {
+  constexpr double maxScores = 0x1p56;
+  for (const AttentionSizes &sizes : function.attentions) {
+    double product = 1;
+    for (const SizeSource *source :
+         {&sizes.batch, &sizes.queryHeads, &sizes.queries, &sizes.keys}) {
+      Result<double> size = sizeOf(*source, inputs);
+      product *= size ? std::max(*size, 1.0) : 1.0;
+    }
+    if (product > maxScores)
+      return Error{ErrorCode::outOfMemory,
+                   "function '" + function.signature.function +
+                       "': expected at most 2^56 scores (batch x query heads x "
+                       "queries x keys), got more"};
+  }
+  return {};
+}
+
+static Result<void> run(const Signature &signature, Kernel kernel,
+                        Arguments &arguments) {
+  if (runKernel(kernel, arguments.pointers().data()))
+    return {};
+  return Error{ErrorCode::outOfMemory,
+               "function '" + signature.function +
+                   "': can't allocate the memory that it needs"};
+}
+
 /// The sizes of the results for the inputs in `arguments`.
 static Result<std::vector<std::vector<int64_t>>>
-planResults(const CompiledFunction &function, Arguments &arguments) {
+planResults(const CompiledFunction &function, const std::vector<Value> &inputs,
+            Arguments &arguments) {
+  if (Result<void> done = checkScores(function, inputs); !done)
+    return done.error();
   const Signature &signature = function.signature;
   size_t count = 0;
   for (const Parameter &result : signature.results)
@@ -73,7 +124,7 @@ Result<std::vector<Tensor>> callFunction(const CompiledFunction &function,
   Arguments arguments;
   if (Result<void> done = addInputs(function, inputs, arguments); !done)
     return done.error();
-  auto sizes = planResults(function, arguments);
+  auto sizes = planResults(function, inputs, arguments);
   if (!sizes)
     return sizes.error();
   std::vector<Tensor> results;
@@ -86,7 +137,8 @@ Result<std::vector<Tensor>> callFunction(const CompiledFunction &function,
     arguments.addTrusted(result->view());
     results.push_back(std::move(*result));
   }
-  function.kernel(arguments.pointers().data());
+  if (Result<void> done = run(signature, function.kernel, arguments); !done)
+    return done.error();
   return results;
 }
 
@@ -100,7 +152,7 @@ Result<void> callFunctionInto(const CompiledFunction &function,
   if (outputs.size() != signature.results.size())
     return countError(signature, "outputs", signature.results.size(),
                       outputs.size());
-  auto sizes = planResults(function, arguments);
+  auto sizes = planResults(function, inputs, arguments);
   if (!sizes)
     return sizes.error();
   for (size_t i = 0; i < outputs.size(); ++i)
@@ -109,8 +161,7 @@ Result<void> callFunctionInto(const CompiledFunction &function,
                                 describeParameter(signature, true, i));
         !done)
       return done.error();
-  function.kernel(arguments.pointers().data());
-  return {};
+  return run(signature, function.kernel, arguments);
 }
 
 Result<std::array<int64_t, 3>> countTiles(const CompiledFunction &function,
@@ -122,30 +173,15 @@ Result<std::array<int64_t, 3>> countTiles(const CompiledFunction &function,
   Arguments arguments;
   if (Result<void> done = addInputs(function, inputs, arguments); !done)
     return done.error();
-  auto sizes = planResults(function, arguments);
+  auto sizes = planResults(function, inputs, arguments);
   if (!sizes)
     return sizes.error();
   std::array<int64_t, 3> counts = {};
   arguments.addTrusted({counts.data(), DType::i64, {3}, {1}});
-  function.tiles(arguments.pointers().data());
+  if (Result<void> done = run(function.signature, function.tiles, arguments);
+      !done)
+    return done.error();
   return counts;
-}
-
-static Result<double> sizeOf(const SizeSource &source,
-                             const std::vector<Value> &inputs) {
-  switch (source.kind) {
-  case SizeSource::Kind::constant:
-    return static_cast<double>(source.constant);
-  case SizeSource::Kind::argument:
-    if (const TensorView *view =
-            std::get_if<TensorView>(&inputs[source.argument]))
-      return static_cast<double>(view->sizes[source.dim]);
-    break;
-  case SizeSource::Kind::unknown:
-    break;
-  }
-  return Error{ErrorCode::unsupported,
-               "sizes of an attention op do not follow from the arguments"};
 }
 
 Result<double> countFlops(const CompiledFunction &function,

@@ -57,11 +57,16 @@ static bool isTotal(AffineMap map) {
 /// Whole attention, linalg on tensors, and scalars. Nothing here can read out
 /// of bounds, call, or touch memory once the plan's rules hold.
 static bool isSourceOp(Operation *op) {
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    std::optional<int64_t> index = dim.getConstantIndex();
+    auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
+    return index && type && *index >= 0 && *index < type.getRank();
+  }
   if (op->getParentOfType<SoftmaxFamilyInterface>())
     return true; // The verifier has the list of what a region may hold.
-  if (isa<SoftmaxFamilyInterface, func::FuncOp, func::ReturnOp, tensor::DimOp,
-          tensor::EmptyOp, tensor::CastOp, linalg::YieldOp, linalg::IndexOp,
-          arith::ConstantOp>(op))
+  if (isa<SoftmaxFamilyInterface, func::FuncOp, func::ReturnOp, tensor::EmptyOp,
+          tensor::CastOp, linalg::YieldOp, linalg::IndexOp, arith::ConstantOp>(
+          op))
     return true;
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
     return isTotal(apply.getAffineMap());

@@ -5,6 +5,7 @@
 // finds nothing undefined to exploit.
 
 #include "passes/Passes.h"
+#include "passes/decompose/WidenRegion.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -153,11 +154,19 @@ static void dropFlags(Operation *op) {
 /// runtime libraries have.
 static void widenNarrow(Operation *op) {
   auto isNarrow = [](Type type) { return type.isBF16() || type.isF16(); };
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  if (isa<arith::TruncFOp>(op) && op->getOperand(0).getType().isF64() &&
+      isNarrow(op->getResult(0).getType())) {
+    auto type = cast<FloatType>(op->getResult(0).getType());
+    op->getResult(0).replaceAllUsesWith(
+        attn::roundOnce(builder, loc, op->getOperand(0), type));
+    op->erase();
+    return;
+  }
   if (isa<arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::SelectOp,
           arith::BitcastOp>(op))
     return;
-  OpBuilder builder(op);
-  Location loc = op->getLoc();
   Type f32 = builder.getF32Type();
   for (OpOperand &operand : op->getOpOperands())
     if (isNarrow(operand.get().getType()))
@@ -177,7 +186,6 @@ static void guard(Operation *op) {
       !op->getResult(0).getType().isIntOrIndexOrFloat())
     return;
   dropFlags(op);
-  widenNarrow(op);
   if (isa<arith::DivSIOp, arith::RemSIOp, arith::FloorDivSIOp,
           arith::CeilDivSIOp>(op))
     guardDivision(op, /*isSigned=*/true);
@@ -189,6 +197,7 @@ static void guard(Operation *op) {
     guardConversion(op, /*isSigned=*/true);
   else if (isa<arith::FPToUIOp>(op))
     guardConversion(op, /*isSigned=*/false);
+  widenNarrow(op);
 }
 
 namespace {

@@ -12,6 +12,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::attn;
 using arith::CmpFPredicate;
@@ -29,8 +31,10 @@ static Value makeFloat(OpBuilder &builder, Location loc, FloatType type,
                                    builder.getFloatAttr(type, value));
 }
 
-Value attn::roundToNarrow(OpBuilder &builder, Location loc, Value value,
-                          FloatType narrow) {
+/// The value of `narrow` nearest to `value`, ties to even, as a value of the
+/// type of `value`.
+static Value roundToNarrow(OpBuilder &builder, Location loc, Value value,
+                           FloatType narrow) {
   auto wide = cast<FloatType>(value.getType());
   const llvm::fltSemantics &semantics = narrow.getFloatSemantics();
   int precision = static_cast<int>(APFloat::semanticsPrecision(semantics));
@@ -190,8 +194,8 @@ Value RegionWidener::cloneFloat(Operation *op) {
     return arith::ConstantOp::create(builder, loc,
                                      builder.getFloatAttr(wide, value));
   }
-  // Conversions between floats are all in `wide`.
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+  // What a program extends is in `wide` already.
+  if (isa<arith::ExtFOp>(op))
     return lookup(op->getOperand(0), loc);
   return rebuild(op, wide)->getResult(0);
 }
@@ -200,15 +204,9 @@ void RegionWidener::clone(Operation *op) {
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return cloneExtract(extract);
   Value result = op->getResult(0);
-  auto type = dyn_cast<FloatType>(result.getType());
-  if (!type) {
-    map(result, rebuild(op, result.getType())->getResult(0));
-    return;
-  }
-  Value widened = cloneFloat(op);
-  if (type.getWidth() == 16 && !isa<arith::ConstantOp, arith::ExtFOp>(op))
-    widened = roundToNarrow(builder, op->getLoc(), widened, type);
-  map(result, widened);
+  map(result, isa<FloatType>(result.getType())
+                  ? cloneFloat(op)
+                  : rebuild(op, result.getType())->getResult(0));
 }
 
 Value attn::inlineWidened(Region &region, OpBuilder &builder, ValueRange args,

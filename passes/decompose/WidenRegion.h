@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Scalar code in a wider float type, with rounding made explicit.
+// Scalar code in a wider float type, and the way back.
 
 #ifndef ATTN_PASSES_DECOMPOSE_WIDENREGION_H
 #define ATTN_PASSES_DECOMPOSE_WIDENREGION_H
@@ -14,13 +14,8 @@ namespace mlir::attn {
 /// `value`, of any float type, as a `wide`, which holds it exactly.
 Value widenFloat(OpBuilder &builder, Location loc, Value value, FloatType wide);
 
-/// The value of `narrow` nearest to `value`, ties to even, as a value of the
-/// type of `value`. `narrow` is f16 or bf16, the type of `value` f32 or f64.
-Value roundToNarrow(OpBuilder &builder, Location loc, Value value,
-                    FloatType narrow);
-
 /// `value` of type f64 rounded once to `type`, which arith.truncf does not do
-/// for 16-bit types: it goes through f32.
+/// for f16 and bf16: its expansion goes through f32.
 Value roundOnce(OpBuilder &builder, Location loc, Value value, FloatType type);
 
 /// Clones the block of a score or keep region at the insertion point with

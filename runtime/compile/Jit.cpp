@@ -4,6 +4,7 @@
 
 #include "runtime/compile/Jit.h"
 
+#include "runtime/KernelMemory.h"
 #include "runtime/compile/OpenMp.h"
 
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
@@ -23,6 +24,18 @@ Jit::load(const HostTarget &target, llvm::StringRef object, bool needsOpenMp) {
   auto jit = LLJITBuilder().setJITTargetMachineBuilder(target.builder).create();
   if (!jit)
     return linkError(jit.takeError());
+  auto define = [&](const char *name, auto *function) {
+    return (*jit)->getMainJITDylib().define(absoluteSymbols(
+        {{(*jit)->mangleAndIntern(name),
+          {ExecutorAddr::fromPtr(function),
+           llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable}}}));
+  };
+  llvm::Error defined =
+      joinErrors(define("malloc", &kernelAllocate),
+                 joinErrors(define("aligned_alloc", &kernelAllocateAligned),
+                            define("free", &kernelFree)));
+  if (defined)
+    return linkError(std::move(defined));
   if (needsOpenMp) {
     const Result<OpenMp> &openMp = OpenMp::get();
     if (!openMp)

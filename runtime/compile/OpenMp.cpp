@@ -5,6 +5,8 @@
 
 #include "runtime/compile/OpenMp.h"
 
+#include "runtime/KernelMemory.h"
+
 #include <dlfcn.h>
 
 namespace attn {
@@ -27,6 +29,8 @@ Result<OpenMp> OpenMp::open() {
         reinterpret_cast<int (*)()>(dlsym(library, "omp_get_max_threads"));
     result.numProcs =
         reinterpret_cast<int (*)()>(dlsym(library, "omp_get_num_procs"));
+    setParallelProbe(
+        reinterpret_cast<int (*)()>(dlsym(library, "omp_in_parallel")));
     if (result.setNumThreads && result.maxThreads && result.numProcs)
       return result;
     failures += std::string("; ") + name + ": no omp_set_num_threads";

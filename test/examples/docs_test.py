@@ -26,6 +26,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
 NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+(?= (?:m|u)?s\b)")
 TIMEOUT_SECONDS = 120
+SHOWN_LINES, SHOWN_COLUMNS = 40, 160
 
 
 def line_matches(expected, actual):
@@ -36,13 +37,24 @@ def line_matches(expected, actual):
 
 def matches(expected, actual):
     """Whether the lines agree, "..." in `expected` standing for any lines."""
-    if not expected:
-        return not actual
-    if expected[0].strip() == "...":
-        return any(matches(expected[1:], actual[start:])
-                   for start in range(len(actual) + 1))
-    return (bool(actual) and bool(line_matches(expected[0], actual[0]))
-            and matches(expected[1:], actual[1:]))
+    # Every place in `actual` that the lines so far can have led to.
+    places = {0}
+    for line in expected:
+        if line.strip() == "...":
+            places = set(range(min(places), len(actual) + 1))
+        else:
+            places = {place + 1 for place in places if place < len(actual)
+                      and line_matches(line, actual[place])}
+        if not places:
+            return False
+    return len(actual) in places
+
+
+def shorten(text):
+    lines = text.splitlines()
+    if len(lines) > SHOWN_LINES:
+        lines[SHOWN_LINES:] = [f"(and {len(lines) - SHOWN_LINES} more lines)"]
+    return "\n".join(line[:SHOWN_COLUMNS] for line in lines)
 
 
 def split_console(text):
@@ -72,10 +84,10 @@ def check_console(root, bin_dir, text):
             check=False)
         actual = run.stdout.splitlines()
         if run.returncode:
-            yield f"{command}: exit status {run.returncode}:\n{run.stdout}"
+            yield f"{command}: exit status {run.returncode}:\n{shorten(run.stdout)}"
         elif not matches(expected, actual):
             yield (f"{command}: the output is not what the document shows:\n"
-                   f"{run.stdout}")
+                   f"{shorten(run.stdout)}")
 
 
 def code_lines(text):

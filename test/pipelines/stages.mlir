@@ -16,7 +16,7 @@
 // LLVM-DAG: llvm.func @attend.plan(
 
 // DECOMPOSE:     linalg.generic
-// DECOMPOSE-NOT: attn.gqa
+// DECOMPOSE-NOT: = attn.gqa
 func.func @attend(%q: tensor<?x4x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x64xf32>) -> tensor<?x4x?x64xf32> {
   %o = attn.gqa %q, %k, %v align(bottom_right) mask(#attn.causal) : (tensor<?x4x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32>) -> tensor<?x4x?x64xf32>
   return %o : tensor<?x4x?x64xf32>

@@ -4,6 +4,7 @@
 // check of the runtime is seen from both sides without a compiler.
 
 #include "runtime/Call.h"
+#include "runtime/KernelMemory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -308,6 +309,30 @@ TEST_F(Call, unsigned_bytes_pass_as_i8) {
       callFunction(function, {TensorView{bytes, DType::u8, {2}, {}}}).ok());
   EXPECT_FALSE(
       callFunction(function, {TensorView{bytes, DType::i1, {2}, {}}}).ok());
+}
+
+TEST_F(Call, kernels_that_run_out_of_memory) {
+  static void *first;
+  function.kernel = [](void **) {
+    first = kernelAllocate(100);
+    kernelFree(kernelAllocateAligned(64, 100));
+    kernelAllocate(SIZE_MAX / 2);
+    ADD_FAILURE() << "the kernel went on";
+  };
+  EXPECT_EQ(errorOf(inputs()),
+            "function 'scaled': can't allocate the memory that it needs");
+  EXPECT_NE(first, nullptr);
+  function.kernel = [](void **) { kernelAllocateAligned(64, SIZE_MAX - 100); };
+  EXPECT_THAT(errorOf(inputs()), HasSubstr("can't allocate"));
+  // Afterwards everything works as before.
+  function.kernel = kernel;
+  EXPECT_TRUE(callFunction(function, inputs()).ok());
+}
+
+TEST_F(Call, more_scores_than_any_memory) {
+  SizeSource huge{SizeSource::Kind::constant, int64_t(1) << 30, 0, 0};
+  function.attentions = {{huge, huge, huge, huge, huge, huge}};
+  EXPECT_THAT(errorOf(inputs()), HasSubstr("at most 2^56 scores"));
 }
 
 TEST_F(Call, tile_counts) {

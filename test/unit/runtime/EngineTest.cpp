@@ -151,6 +151,25 @@ TEST_P(EngineTest, results_larger_than_memory_are_an_error) {
   EXPECT_EQ(results.error().code, ErrorCode::outOfMemory);
 }
 
+TEST(Engine, buffers_larger_than_memory_are_an_error) {
+  EngineOptions options;
+  options.device = "reference";
+  Result<Program> program = Engine(options).compileText(attention);
+  ASSERT_TRUE(program.ok());
+  // The reference device holds all scores: 2^43 of them here.
+  float zeros[2] = {};
+  TensorView q{zeros, DType::f32, {1, 1, 1 << 16, 1}, {0, 0, 0, 1}};
+  TensorView k{zeros, DType::f32, {1, 1, 1 << 27, 1}, {0, 0, 0, 1}};
+  auto results = program->call("attend", {q, k, k});
+  ASSERT_FALSE(results.ok());
+  EXPECT_EQ(results.error().code, ErrorCode::outOfMemory);
+  // 2^64 scores would wrap.
+  q.sizes[2] = k.sizes[2] = int64_t(1) << 32;
+  results = program->call("attend", {q, k, k});
+  ASSERT_FALSE(results.ok());
+  EXPECT_THAT(results.error().message, HasSubstr("2^56 scores"));
+}
+
 TEST_P(EngineTest, flops_and_emitted_code) {
   Operands x;
   Program program = compile();
