@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A list of live blocks per call, and a jump out of the kernel. Nothing but
+// compiled code is between the two ends of the jump, and that has nothing to
+// clean up except for the blocks.
+
+#include "runtime/KernelMemory.h"
+
+#include <atomic>
+#include <csetjmp>
+#include <cstdlib>
+#include <unordered_set>
+
+namespace attn {
+
+namespace {
+struct Call {
+  std::jmp_buf exit;
+  std::unordered_set<void *> blocks;
+};
+} // namespace
+
+static thread_local Call *current = nullptr;
+static std::atomic<int (*)()> parallelProbe{nullptr};
+
+void setParallelProbe(int (*isInParallel)()) { parallelProbe = isInParallel; }
+
+/// Apart from runKernel, so that no variable there changes between setjmp and
+/// longjmp.
+static bool enter(Call &call, Kernel kernel, void **arguments) {
+  if (setjmp(call.exit))
+    return false;
+  kernel(arguments);
+  return true;
+}
+
+bool runKernel(Kernel kernel, void **arguments) {
+  Call call;
+  // Calls nest where a host function is called back.
+  Call *outer = current;
+  current = &call;
+  bool isDone = enter(call, kernel, arguments);
+  current = outer;
+  if (!isDone)
+    for (void *block : call.blocks)
+      std::free(block);
+  return isDone;
+}
+
+static void *keep(void *memory) {
+  if (!current)
+    return memory;
+  if (memory) {
+    current->blocks.insert(memory);
+    return memory;
+  }
+  int (*isInParallel)() = parallelProbe;
+  if (!isInParallel || !isInParallel())
+    std::longjmp(current->exit, 1);
+  return nullptr;
+}
+
+void *kernelAllocate(size_t bytes) {
+  // malloc(0) may return null without being out of memory.
+  return keep(std::malloc(bytes ? bytes : 1));
+}
+
+void *kernelAllocateAligned(size_t alignment, size_t bytes) {
+  size_t rounded = (bytes / alignment + 1) * alignment;
+  return keep(rounded < bytes ? nullptr
+                              : std::aligned_alloc(alignment, rounded));
+}
+
+void kernelFree(void *memory) {
+  if (current)
+    current->blocks.erase(memory);
+  std::free(memory);
+}
+
+} // namespace attn
