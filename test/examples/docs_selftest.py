@@ -25,6 +25,8 @@ FALSE = {
     "missing output": f"{FENCE}console\n$ echo one\n{FENCE}\n",
     "integer": f"{FENCE}console\n$ echo 3 tiles\n4 tiles\n{FENCE}\n",
     "text": f"{FENCE}console\n$ echo a b c\na ... d\n{FENCE}\n",
+    "indented block": f"1. x\n\n   {FENCE}console\n   $ echo 1\n   2\n"
+                      f"   {FENCE}\n",
     "order": f"{FENCE}console\n$ seq 5\n...\n4\n3\n...\n{FENCE}\n",
     "status": f"{FENCE}console\n$ false\n{FENCE}\n",
     "excerpt": f"{FENCE}cpp\nb\nd\n{FENCE}\n",

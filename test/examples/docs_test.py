@@ -21,8 +21,9 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
 NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+(?= (?:m|u)?s\b)")
 TIMEOUT_SECONDS = 120
@@ -108,7 +109,8 @@ def check_excerpt(root, text):
 
 def check_document(root, bin_dir, path):
     text = path.read_text()
-    for kind, block in BLOCK.findall(text):
+    for _, kind, block in BLOCK.findall(text):
+        block = textwrap.dedent(block)
         if kind == "console":
             yield from check_console(root, bin_dir, block)
         elif kind in ("mlir", "cpp"):
