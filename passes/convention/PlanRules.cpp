@@ -6,8 +6,6 @@
 
 #include "passes/convention/PlanRules.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-
 using namespace mlir;
 using namespace mlir::attn;
 using arith::CmpIPredicate;
@@ -49,9 +47,7 @@ LogicalResult PlanRules::addRules(Operation *op) {
 }
 
 void PlanRules::addNotNegative(Value size, std::string text) {
-  // Sizes of arguments are those of buffers and never negative.
-  if (auto cast = size.getDefiningOp<arith::IndexCastOp>();
-      cast && cast.getIn().getDefiningOp<LLVM::LoadOp>())
+  if (resolver.isArgumentSize(size) || size.getDefiningOp<arith::ConstantOp>())
     return;
   Value zero = arith::ConstantIndexOp::create(builder, size.getLoc(), 0);
   rules.push_back(

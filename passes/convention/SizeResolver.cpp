@@ -67,9 +67,10 @@ FailureOr<Value> SizeResolver::buildDim(Value tensor, int64_t dim) {
              << "size of a tensor: expected it to be known outside of '"
              << argument.getOwner()->getParentOp()->getName() << "'";
     Value size = loadSlot(firstSlots[argument.getArgNumber()] + dim);
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      size)
-        .getResult();
+    size =
+        arith::IndexCastOp::create(builder, loc, builder.getIndexType(), size);
+    argumentSizes.insert(size);
+    return size;
   }
   if (auto cast = tensor.getDefiningOp<tensor::CastOp>())
     return getDim(cast.getSource(), dim);

@@ -29,6 +29,9 @@ public:
   /// The value of an integer or index that `function` computes.
   FailureOr<Value> getScalar(Value value);
 
+  /// True for sizes of arguments, which are those of buffers: never negative.
+  bool isArgumentSize(Value size) const { return argumentSizes.contains(size); }
+
 private:
   FailureOr<Value> buildDim(Value tensor, int64_t dim);
   FailureOr<Value> buildScalar(Value value);
@@ -42,6 +45,7 @@ private:
   DenseMap<int64_t, Value> slots;
   DenseMap<std::pair<Value, int64_t>, Value> dims;
   DenseMap<Value, Value> scalars;
+  DenseSet<Value> argumentSizes;
   DenseMap<Operation *, ReifiedRankedShapedTypeDims> reified;
   int depth = 0;
 };

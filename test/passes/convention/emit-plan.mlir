@@ -70,3 +70,11 @@ func.func @captured(%q: tensor<1x1x1x4xf32>, %k: tensor<1x1x?x4xf32>,
       -> tensor<1x1x1x4xf32>
   return %o : tensor<1x1x1x4xf32>
 }
+
+// The value of an argument may be anything, its size may not.
+// CHECK-LABEL: func.func @sized.plan(
+// CHECK-SAME:    attn.rules = ["'tensor.empty' op expected size of dimension 0 of at least", "'func.func' op result 0: expected size of dimension 0 of at least"]
+func.func @sized(%n: index) -> tensor<?xf32> {
+  %o = tensor.empty(%n) : tensor<?xf32>
+  return %o : tensor<?xf32>
+}

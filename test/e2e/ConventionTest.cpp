@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What holds for every function on every device, whatever it computes: results
+// written where they belong, rules between sizes checked before anything runs,
+// arithmetic defined for all operands, results rounded once, memory given back.
+
+#include "test/e2e/Harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <limits>
+#include <malloc.h>
+
+using namespace attn;
+using namespace attn::test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+class Convention : public testing::TestWithParam<Target> {
+protected:
+  void SetUp() override { ATTN_SKIP_UNLESS_HERE(GetParam()); }
+
+  Result<Program> compile(const std::string &text) {
+    EngineOptions options;
+    options.device = GetParam().device;
+    options.target = GetParam().target;
+    return Engine(options).compileText(text);
+  }
+
+  static std::vector<std::vector<double>>
+  valuesOf(const Result<std::vector<Tensor>> &results) {
+    std::vector<std::vector<double>> values;
+    if (!results) {
+      ADD_FAILURE() << results.error().message;
+      return values;
+    }
+    for (const Tensor &tensor : *results) {
+      values.emplace_back();
+      for (int64_t k = 0; k < tensor.numElements(); ++k)
+        values.back().push_back(tensor.at(k));
+    }
+    return values;
+  }
+
+  static std::string messageOf(const Result<std::vector<Tensor>> &results) {
+    return results ? "no error" : results.error().message;
+  }
+};
+
+Arguments arguments(DType dtype, const std::vector<double> &elements) {
+  Arguments result;
+  result.add(dtype, {int64_t(elements.size())}, elements);
+  return result;
+}
+
+TEST_P(Convention, ResultsMayBeOneValueAnArgumentOrAConstant) {
+  Result<Program> program = compile(R"(
+    func.func @main(%x: tensor<?xf32>)
+        -> (tensor<?xf32>, tensor<?xf32>, tensor<2xi64>, tensor<f32>) {
+      %two = arith.constant dense<[7, -9]> : tensor<2xi64>
+      %one = arith.constant dense<1.5> : tensor<f32>
+      return %x, %x, %two, %one
+          : tensor<?xf32>, tensor<?xf32>, tensor<2xi64>, tensor<f32>
+    })");
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  Arguments x = arguments(DType::f32, {1, -2, 3});
+  EXPECT_THAT(valuesOf(program->call("main", x.values)),
+              ElementsAre(ElementsAre(1, -2, 3), ElementsAre(1, -2, 3),
+                          ElementsAre(7, -9), ElementsAre(1.5)));
+}
+
+TEST_P(Convention, AFunctionMayBeNamedLikeOneOfTheRuntime) {
+  Result<Program> program = compile(R"(
+    func.func private @half(%x: tensor<?xf32>) -> tensor<?xf32> {
+      return %x : tensor<?xf32>
+    }
+    func.func @malloc(%x: tensor<?xf32>) -> tensor<?xf32> {
+      %y = call @half(%x) : (tensor<?xf32>) -> tensor<?xf32>
+      return %y : tensor<?xf32>
+    })");
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  EXPECT_THAT(program->functions(), ElementsAre("malloc"));
+  Arguments x = arguments(DType::f32, {4, 5});
+  EXPECT_THAT(valuesOf(program->call("malloc", x.values)),
+              ElementsAre(ElementsAre(4, 5)));
+}
+
+TEST_P(Convention, RulesBetweenSizesComeFirst) {
+  Result<Program> program = compile(R"(
+    func.func @sum(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+      %z = linalg.add ins(%x, %y : tensor<?xf32>, tensor<?xf32>)
+          outs(%x : tensor<?xf32>) -> tensor<?xf32>
+      return %z : tensor<?xf32>
+    }
+    func.func @cast(%x: tensor<?xf32>) -> tensor<3xf32> {
+      %y = tensor.cast %x : tensor<?xf32> to tensor<3xf32>
+      return %y : tensor<3xf32>
+    }
+    func.func @sized(%n: index) -> tensor<?xf32> {
+      %zero = arith.constant 0.0 : f32
+      %empty = tensor.empty(%n) : tensor<?xf32>
+      %y = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>)
+          -> tensor<?xf32>
+      return %y : tensor<?xf32>
+    })");
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  Arguments x = arguments(DType::f32, {1, 2, 3});
+  Arguments y = arguments(DType::f32, {1, 2, 3, 4});
+  EXPECT_THAT(messageOf(program->call("sum", {x.values[0], y.values[0]})),
+              HasSubstr("'linalg.add' op operand 1: expected size of dimension "
+                        "0 3, got 4"));
+  EXPECT_THAT(messageOf(program->call("cast", y.values)),
+              HasSubstr("'tensor.cast' op source: expected dimension 0 3, got "
+                        "4"));
+  EXPECT_THAT(messageOf(program->call("sized", {int64_t(-5)})),
+              HasSubstr("expected size of dimension 0 of at least 0, got -5"));
+  EXPECT_THAT(valuesOf(program->call("sum", {x.values[0], x.values[0]})),
+              ElementsAre(ElementsAre(2, 4, 6)));
+  EXPECT_THAT(valuesOf(program->call("sized", {int64_t(2)})),
+              ElementsAre(ElementsAre(0, 0)));
+}
+
+/// One query, keys of which those are kept that `keep` says, values 1, 2, 4,
+/// ...: the result tells which. `%n` is read at the key's position.
+std::string keepProgram(const std::string &keep) {
+  return R"(
+    func.func @main(%q: tensor<1x1x1x1xf32>, %v: tensor<1x1x?x1xf32>,
+                    %n: tensor<?xi32>, %x: tensor<?xf32>)
+        -> tensor<1x1x1x1xf32> {
+      %o = attn.softmax %q, %v, %v scale(0.0)
+          keep {
+          ^bb0(%b: index, %h: index, %i: index, %j: index):
+            )" +
+         keep + R"(
+            attn.yield %kept : i1
+          }
+          : (tensor<1x1x1x1xf32>, tensor<1x1x?x1xf32>, tensor<1x1x?x1xf32>)
+          -> tensor<1x1x1x1xf32>
+      return %o : tensor<1x1x1x1xf32>
+    })";
+}
+
+Arguments keepArguments(const std::vector<double> &values,
+                        const std::vector<double> &integers,
+                        const std::vector<double> &floats = {0}) {
+  Arguments result;
+  result.add(DType::f32, {1, 1, 1, 1}, {1});
+  result.add(DType::f32, {1, 1, int64_t(values.size()), 1}, values);
+  result.add(DType::i32, {int64_t(integers.size())}, integers);
+  result.add(DType::f32, {int64_t(floats.size())}, floats);
+  return result;
+}
+
+TEST_P(Convention, DivisionHasAResultForEveryOperand) {
+  // min / d of the keys is min / 1, min / -1 = min, min / 0 = min, min / 2.
+  Result<Program> program = compile(keepProgram(R"(
+            %d = tensor.extract %n[%j] : tensor<?xi32>
+            %min = arith.constant -2147483648 : i32
+            %quotient = arith.divsi %min, %d : i32
+            %same = arith.cmpi eq, %quotient, %min : i32
+            %rest = arith.remsi %min, %d : i32
+            %zero = arith.constant 0 : i32
+            %none = arith.cmpi eq, %rest, %zero : i32
+            %kept = arith.andi %same, %none : i1)"));
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  Arguments in = keepArguments({3, 6, 12, 24}, {1, -1, 0, 2});
+  EXPECT_THAT(valuesOf(program->call("main", in.values)),
+              ElementsAre(ElementsAre(7)));
+}
+
+TEST_P(Convention, ConversionsToIntegersAreClamped) {
+  Result<Program> program = compile(keepProgram(R"(
+            %f = tensor.extract %x[%j] : tensor<?xf32>
+            %integer = arith.fptosi %f : f32 to i32
+            %expected = tensor.extract %n[%j] : tensor<?xi32>
+            %kept = arith.cmpi eq, %integer, %expected : i32)"));
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  double inf = std::numeric_limits<double>::infinity();
+  // All six are kept: the mean of 1, 2, 4, 8, 16, 32.
+  Arguments in = keepArguments(
+      {1, 2, 4, 8, 16, 32},
+      {-2147483648.0, 2147483647, 0, -2, 2147483647, -2147483648.0},
+      {-1e30, 1e30, std::numeric_limits<double>::quiet_NaN(), -2.75, inf,
+       -inf});
+  EXPECT_THAT(valuesOf(program->call("main", in.values)),
+              ElementsAre(ElementsAre(10.5)));
+}
+
+TEST_P(Convention, IndicesOfCapturedTensorsAreClamped) {
+  Result<Program> program = compile(keepProgram(R"(
+            %far = arith.constant 1000000000000 : index
+            %one = arith.constant 1 : i32
+            %past = arith.addi %j, %far : index
+            %last = tensor.extract %n[%past] : tensor<?xi32>
+            %before = arith.subi %j, %far : index
+            %first = tensor.extract %n[%before] : tensor<?xi32>
+            %sum = arith.addi %first, %last : i32
+            %kept = arith.cmpi eq, %sum, %one : i32)"));
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  Arguments in = keepArguments({2, 4}, {8, 5, 6, -7});
+  EXPECT_THAT(valuesOf(program->call("main", in.values)),
+              ElementsAre(ElementsAre(3)));
+  in = keepArguments({2, 4}, {8, 5, 6, -6});
+  EXPECT_THAT(valuesOf(program->call("main", in.values)),
+              ElementsAre(ElementsAre(0)));
+}
+
+TEST_P(Convention, CallsGiveTheirMemoryBack) {
+  Result<Program> program = compile(R"(
+    func.func @main(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>)
+        -> tensor<1x2x?x8xf32> {
+      %a = attn.softmax %q, %k, %k : (tensor<1x2x?x8xf32>,
+          tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32>
+      %b = attn.softmax %a, %k, %k : (tensor<1x2x?x8xf32>,
+          tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32>
+      return %b : tensor<1x2x?x8xf32>
+    })");
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  Arguments in;
+  for (int k = 0; k < 2; ++k)
+    in.add(DType::f32, {1, 2, 60, 8}, std::vector<double>(2 * 60 * 8, 0.5));
+  auto call = [&] { EXPECT_TRUE(bool(program->call("main", in.values))); };
+  for (int warmUp = 0; warmUp < 3; ++warmUp)
+    call();
+  size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+  for (int repeat = 0; repeat < 200; ++repeat)
+    call();
+  size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
+  // A leak of the smallest buffer, one row per query, would be 200 * 480 bytes.
+  EXPECT_LT(double(after), double(before) + 40000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Convention, testing::ValuesIn(allTargets()),
+                         [](const auto &info) { return info.param.name; });
+
+// The mean of the values is 1 + 2^-8 + 2^-39, just above the middle of two
+// bf16. Rounded to f32 first it would be the middle, and then 1.
+TEST(Reference, RoundsOnce) {
+  EngineOptions options;
+  options.device = "reference";
+  Result<Program> program = Engine(options).compileText(R"(
+    func.func @main(%q: tensor<1x1x1x1xbf16>, %v: tensor<1x1x?x1xbf16>)
+        -> tensor<1x1x1x1xbf16> {
+      %o = attn.softmax %q, %v, %v scale(0.0)
+          : (tensor<1x1x1x1xbf16>, tensor<1x1x?x1xbf16>, tensor<1x1x?x1xbf16>)
+          -> tensor<1x1x1x1xbf16>
+      return %o : tensor<1x1x1x1xbf16>
+    })");
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  double step = 0x1p-7, tiny = 0x1p-36;
+  std::vector<std::pair<std::vector<double>, double>> cases = {
+      {{1 + step, 1 + step, 1 + step, 1 + step, 1, 1, 2, tiny}, 1 + step},
+      {{1 + step, 1 + step, 1 + step, 1 + step, 1, 1, 2, -tiny}, 1},
+      {{1 + step, 1 + step, 1 + step, 1 + step, 1, 1, 2, 0}, 1}, // to even
+      {{-1 - step, -1 - step, -1 - step, -1 - step, -1, -1, -2, -tiny},
+       -1 - step},
+      {{0x1.fep127, 0x1.fep127}, 0x1.fep127},
+      // Subnormal: the mean of 3 and 4 steps, a tie, and of 1 and 2 of them.
+      {{0x3p-133, 0x4p-133}, 0x4p-133},
+      {{0x1p-133, 0x2p-133}, 0x2p-133},
+      {{0x1p-133, 0}, 0},
+      {{-0x1p-133, -0x1p-133, -0x1p-133, 0}, -0x1p-133}};
+  for (const auto &[values, expected] : cases) {
+    Arguments in;
+    in.add(DType::bf16, {1, 1, 1, 1}, {1});
+    in.add(DType::bf16, {1, 1, int64_t(values.size()), 1}, values);
+    Result<std::vector<Tensor>> results = program->call("main", in.values);
+    ASSERT_TRUE(bool(results)) << results.error().message;
+    EXPECT_EQ((*results)[0].at(0), expected) << values.back();
+  }
+}
+
+} // namespace
