@@ -11,11 +11,11 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Attn_FloatTensor4D : RankedTensorOf<[F32, BF16], [HasAnyRankOfPred<[4]>],
-    "4-D tensor (batch x heads x sequence x head dim) of f32 or bf16">;
+    "4-D tensor (batch x heads x sequence x head dim)">;
 def Attn_LseTensor : RankedTensorOf<[F32], [HasAnyRankOfPred<[3]>],
-    "3-D tensor (batch x heads x sequence) of f32">;
+    "3-D tensor (batch x heads x sequence)">;
 def Attn_PerBatch : RankedTensorOf<[I32, I64], [HasAnyRankOfPred<[1]>],
-    "1-D tensor (batch) of i32 or i64">;
+    "1-D tensor (batch)">;
 def Attn_IndexOrPerBatch : AnyTypeOf<[Index, Attn_PerBatch],
     "index or 1-D tensor (batch) of i32 or i64">;
 

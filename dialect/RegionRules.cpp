@@ -58,7 +58,8 @@ verifyRegionOp(Operation *op, Region &region,
   if (isa<YieldOp>(op))
     return success();
   if (isa<tensor::ExtractOp, tensor::DimOp>(op)) {
-    if (auto dim = dyn_cast<tensor::DimOp>(op); dim && !dim.getConstantIndex())
+    auto dim = dyn_cast<tensor::DimOp>(op);
+    if (dim && !dim.getConstantIndex())
       return emitError() << "expected a constant index of 'tensor.dim'";
     Value tensor = op->getOperand(0);
     auto type = dyn_cast<RankedTensorType>(tensor.getType());
@@ -66,6 +67,12 @@ verifyRegionOp(Operation *op, Region &region,
       return emitError() << "captured tensor: expected a ranked tensor of i1, "
                             "i8, i16, i32, i64, bf16 or f32, got "
                          << tensor.getType();
+    // To tensor.dim a dimension that does not exist is undefined, no error.
+    if (dim && static_cast<uint64_t>(*dim.getConstantIndex()) >=
+                   static_cast<uint64_t>(type.getRank()))
+      return emitError() << "'tensor.dim': expected a dimension below "
+                         << type.getRank() << ", got "
+                         << *dim.getConstantIndex();
     if (region.isAncestor(tensor.getParentRegion()))
       return emitError() << "captured tensor: expected a value from outside";
     return success();

@@ -1,0 +1,64 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+func.func @window_negative_bound(%q: tensor<1x1x4x8xf32>) {
+  %o = attn.softmax %q, %q, %q align(top_left)
+      // expected-error @below {{window left: expected a bound >= 0, got -1}}
+      mask(#attn.window<left = -1, right = 0>)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
+      -> tensor<1x1x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @window_negative_right_bound(%q: tensor<1x1x4x8xf32>) {
+  %o = attn.softmax %q, %q, %q align(top_left)
+      // expected-error @below {{window right: expected a bound >= 0, got -3}}
+      mask(#attn.window<right = -3>)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
+      -> tensor<1x1x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @window_unknown_bound(%q: tensor<1x1x4x8xf32>) {
+  %o = attn.softmax %q, %q, %q align(top_left)
+      // expected-error @below {{window: expected 'left' or 'right', got 'size'}}
+      mask(#attn.window<size = 4>)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
+      -> tensor<1x1x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @window_bound_given_twice(%q: tensor<1x1x4x8xf32>) {
+  %o = attn.softmax %q, %q, %q align(top_left)
+      // expected-error @below {{window: 'left' given twice}}
+      mask(#attn.window<left = 4, left = 5>)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
+      -> tensor<1x1x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @unknown_mask(%q: tensor<1x1x4x8xf32>) {
+  %o = attn.softmax %q, %q, %q align(top_left)
+      // expected-error @below {{unknown attribute `diagonal` in dialect `attn`}}
+      mask(#attn.diagonal)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
+      -> tensor<1x1x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @unknown_alignment(%q: tensor<1x1x4x8xf32>) {
+  // expected-error @below {{align: expected top_left or bottom_right, got top_right}}
+  %o = attn.softmax %q, %q, %q align(top_right)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
+      -> tensor<1x1x4x8xf32>
+  return
+}

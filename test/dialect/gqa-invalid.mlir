@@ -1,0 +1,589 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+// Each function breaks one numbered constraint of `attn.gqa` and is named
+// after it; c21 is a rule between sizes of a call and is in
+// test/passes/convention/emit-plan.mlir.
+
+func.func @gqa_c1_key(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xbf16>,
+                      %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op key: expected element type 'f32' (from query), got 'bf16'}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xbf16>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c1_value(%q: tensor<2x4x?x8xbf16>, %k: tensor<2x4x?x8xbf16>,
+                        %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op value: expected element type 'bf16' (from query), got 'f32'}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xbf16>, tensor<2x4x?x8xbf16>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @gqa_c1_element_type(%q: tensor<2x4x?x8xf64>,
+                               %k: tensor<2x4x?x8xf64>,
+                               %v: tensor<2x4x?x8xf64>) {
+  // expected-error @below {{op operand #0 must be 4-D tensor (batch x heads x sequence x head dim) of 32-bit float or bfloat16 type values, but got 'tensor<2x4x?x8xf64>'}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf64>, tensor<2x4x?x8xf64>, tensor<2x4x?x8xf64>)
+      -> tensor<2x4x?x8xf64>
+  return
+}
+
+// -----
+
+func.func @gqa_c1_rank(%q: tensor<4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                       %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{op operand #0 must be 4-D tensor (batch x heads x sequence x head dim) of 32-bit float or bfloat16 type values, but got 'tensor<4x?x8xf32>'}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c2(%q: tensor<2x4x?x8xf32>, %k: tensor<3x4x?x8xf32>,
+                  %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op key: expected batch 2 (from query), got 3}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<3x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c3(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                  %v: tensor<3x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op value: expected batch 2 (from query), got 3}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<3x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c4(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                  %v: tensor<2x2x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op value: expected heads 4 (from key), got 2}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x2x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c5(%q: tensor<2x4x?x8xf32>, %k: tensor<2x3x?x8xf32>,
+                  %v: tensor<2x3x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op query: expected heads to be a multiple of key heads 3 (from key), got 4}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<2x3x?x8xf32>, tensor<2x3x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c5_no_key_heads(%q: tensor<2x4x?x8xf32>,
+                               %k: tensor<2x0x?x8xf32>,
+                               %v: tensor<2x0x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op query: expected heads to be a multiple of key heads 0 (from key), got 4}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<2x0x?x8xf32>, tensor<2x0x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c6(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x16xf32>,
+                  %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op key: expected head dim 8 (from query), got 16}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x16xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c7(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x5x8xf32>,
+                  %v: tensor<2x4x6x8xf32>) {
+  // expected-error @below {{'attn.gqa' op value: expected length 5 (from key), got 6}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<2x4x5x8xf32>, tensor<2x4x6x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c8(%q: tensor<2x4x?x0xf32>, %k: tensor<2x4x?x0xf32>,
+                  %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op query: expected head dim of at least 1, got 0}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x0xf32>, tensor<2x4x?x0xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c9_shape(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                        %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op output: expected 'tensor<2x4x?x8xf32>', got 'tensor<2x4x?x16xf32>'}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x16xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c9_type(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                       %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op output: expected 'tensor<2x4x?x8xf32>', got 'tensor<2x4x?x8xbf16>'}}
+  %o = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @gqa_c10(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                   %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op lse: expected 'tensor<2x4x?xf32>', got 'tensor<2x4x7xf32>'}}
+  %o:2 = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> (tensor<2x4x?x8xf32>, tensor<2x4x7xf32>)
+  return
+}
+
+// -----
+
+func.func @gqa_c10_type(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                        %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{op result #1 must be 3-D tensor (batch x heads x sequence) of 32-bit float values, but got 'tensor<2x4x?xbf16>'}}
+  %o:2 = attn.gqa %q, %k, %v
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> (tensor<2x4x?x8xf32>, tensor<2x4x?xbf16>)
+  return
+}
+
+// -----
+
+func.func @gqa_c11(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                   %v: tensor<2x4x?x8xf32>, %p: tensor<3xi64>) {
+  // expected-error @below {{'attn.gqa' op offset: expected batch 2 (from query), got 3}}
+  %o = attn.gqa %q, %k, %v offset(%p : tensor<3xi64>)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c11_type(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                        %v: tensor<2x4x?x8xf32>, %p: tensor<2xf32>) {
+  // expected-error @below {{op operand #3 must be index or 1-D tensor (batch) of i32 or i64, but got 'tensor<2xf32>'}}
+  %o = attn.gqa %q, %k, %v offset(%p : tensor<2xf32>)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c12(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                   %v: tensor<2x4x?x8xf32>, %n: tensor<3xi32>) {
+  // expected-error @below {{'attn.gqa' op lengths: expected batch 2 (from query), got 3}}
+  %o = attn.gqa %q, %k, %v lengths(%n : tensor<3xi32>)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c12_type(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                        %v: tensor<2x4x?x8xf32>, %n: tensor<2xi8>) {
+  // expected-error @below {{op operand #3 must be 1-D tensor (batch) of 32-bit signless integer or 64-bit signless integer values, but got 'tensor<2xi8>'}}
+  %o = attn.gqa %q, %k, %v lengths(%n : tensor<2xi8>)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c13(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                   %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op scale: expected a finite number, got}}
+  %o = attn.gqa %q, %k, %v scale(0x7FF0000000000000)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c13_nan(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                       %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op scale: expected a finite number, got}}
+  %o = attn.gqa %q, %k, %v scale(0x7FF8000000000000)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c14_zero(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                        %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op softcap: expected a finite number > 0, got}}
+  %o = attn.gqa %q, %k, %v softcap(0.0)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c14_negative(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                            %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op softcap: expected a finite number > 0, got}}
+  %o = attn.gqa %q, %k, %v softcap(-30.0)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c14_infinite(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                            %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op softcap: expected a finite number > 0, got}}
+  %o = attn.gqa %q, %k, %v softcap(0x7FF0000000000000)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c15_mask(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                        %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op expected align or offset, as a mask or region depends on the position of queries}}
+  %o = attn.gqa %q, %k, %v mask(#attn.causal)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c15_keep(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                        %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op expected align or offset, as a mask or region depends on the position of queries}}
+  %o = attn.gqa %q, %k, %v
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        %p = arith.cmpi sle, %j, %i : index
+        attn.yield %p : i1
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c15_score(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                         %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op expected align or offset, as a mask or region depends on the position of queries}}
+  %o = attn.gqa %q, %k, %v
+      score {
+      ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+        %n = arith.index_cast %i : index to i32
+        %f = arith.sitofp %n : i32 to f32
+        %t = arith.addf %s, %f : f32
+        attn.yield %t : f32
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c16(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                   %v: tensor<2x4x?x8xf32>, %p: index) {
+  // expected-error @below {{'attn.gqa' op offset: expected no offset beside align}}
+  %o = attn.gqa %q, %k, %v align(top_left) offset(%p : index)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c17(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                   %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op mask: expected a mask attribute, got 1 : i64}}
+  %o = attn.gqa %q, %k, %v align(top_left) mask(#attn.causal, 1 : i64)
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c18_keep(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                        %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op keep region: expected arguments ('index', 'index', 'index', 'index'), got ('index', 'index', 'index')}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      keep {
+      ^bb0(%b: index, %i: index, %j: index):
+        %p = arith.cmpi sle, %j, %i : index
+        attn.yield %p : i1
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c18_score(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                         %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op score region: expected arguments ('f32', 'index', 'index', 'index', 'index'), got ('bf16', 'index', 'index', 'index', 'index')}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      score {
+      ^bb0(%s: bf16, %b: index, %h: index, %i: index, %j: index):
+        %t = arith.extf %s : bf16 to f32
+        attn.yield %t : f32
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c18_blocks(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                          %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op keep region: expected one block, got 2}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        cf.br ^bb1
+      ^bb1:
+        %true = arith.constant true
+        attn.yield %true : i1
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c19_keep(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                        %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op keep region: expected to yield 'i1', got 'f32'}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        %one = arith.constant 1.0 : f32
+        attn.yield %one : f32
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c19_score(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                         %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op score region: expected to yield 'f32', got 'i1'}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      score {
+      ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+        %true = arith.constant true
+        attn.yield %true : i1
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c19_no_yield(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                            %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op keep region: expected 'attn.yield' at the end}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        ub.unreachable
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c20_operation(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                             %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op score region: expected an allowed operation, got 'math.sin'}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      score {
+      ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+        %t = math.sin %s : f32
+        attn.yield %t : f32
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c20_control_flow(%q: tensor<2x4x?x8xf32>,
+                                %k: tensor<2x4x?x8xf32>,
+                                %v: tensor<2x4x?x8xf32>, %c: i1) {
+  // expected-error @below {{'attn.gqa' op score region: expected an allowed operation, got 'scf.if'}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      score {
+      ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+        %t = scf.if %c -> f32 {
+          scf.yield %s : f32
+        } else {
+          %zero = arith.constant 0.0 : f32
+          scf.yield %zero : f32
+        }
+        attn.yield %t : f32
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c20_wide_integer(%q: tensor<2x4x?x8xf32>,
+                                %k: tensor<2x4x?x8xf32>,
+                                %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op keep region: 'arith.index_cast': expected index, integers up to 64 bits or f32, got 'i128'}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        %x = arith.index_cast %i : index to i128
+        %y = arith.index_cast %j : index to i128
+        %q2 = arith.divsi %x, %y : i128
+        %p = arith.cmpi sle, %q2, %y : i128
+        attn.yield %p : i1
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c20_vector(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                          %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op score region: 'arith.constant': expected index, integers up to 64 bits or f32, got 'vector<4xf32>'}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      score {
+      ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+        %x = arith.constant dense<1.0> : vector<4xf32>
+        attn.yield %s : f32
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c20_double(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                          %v: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op score region: 'arith.extf': expected index, integers up to 64 bits or f32, got 'f64'}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      score {
+      ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+        %x = arith.extf %s : f32 to f64
+        attn.yield %s : f32
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c20_captured_type(%q: tensor<2x4x?x8xf32>,
+                                 %k: tensor<2x4x?x8xf32>,
+                                 %v: tensor<2x4x?x8xf32>, %x: tensor<4xf64>) {
+  // expected-error @below {{'attn.gqa' op score region: captured tensor: expected a ranked tensor of i1, i8, i16, i32, i64, bf16 or f32, got 'tensor<4xf64>'}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      score {
+      ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+        %y = tensor.extract %x[%h] : tensor<4xf64>
+        attn.yield %s : f32
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c20_dimension(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                             %v: tensor<2x4x?x8xf32>, %x: tensor<?xf32>,
+                             %d: index) {
+  // expected-error @below {{'attn.gqa' op keep region: expected a constant index of 'tensor.dim'}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        %n = tensor.dim %x, %d : tensor<?xf32>
+        %p = arith.cmpi slt, %j, %n : index
+        attn.yield %p : i1
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @gqa_c20_dimension_of_rank(%q: tensor<2x4x?x8xf32>,
+                                     %k: tensor<2x4x?x8xf32>,
+                                     %v: tensor<2x4x?x8xf32>,
+                                     %x: tensor<?xf32>) {
+  // expected-error @below {{'attn.gqa' op keep region: 'tensor.dim': expected a dimension below 1, got 3}}
+  %o = attn.gqa %q, %k, %v align(top_left)
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        %c3 = arith.constant 3 : index
+        %n = tensor.dim %x, %c3 : tensor<?xf32>
+        %p = arith.cmpi slt, %j, %n : index
+        attn.yield %p : i1
+      }
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}

@@ -1,0 +1,110 @@
+// RUN: attn-opt %s | FileCheck %s
+// RUN: attn-opt %s | attn-opt | FileCheck %s
+// RUN: attn-opt %s --mlir-print-op-generic | attn-opt | FileCheck %s
+// RUN: attn-opt %s --emit-bytecode | attn-opt | FileCheck %s
+
+// CHECK-LABEL: func @plain
+// CHECK: attn.softmax %{{.*}}, %{{.*}}, %{{.*}} : (tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x32xbf16>) -> tensor<?x8x?x32xbf16>
+func.func @plain(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x8x?x64xbf16>,
+                 %v: tensor<?x8x?x32xbf16>) -> tensor<?x8x?x32xbf16> {
+  %o = attn.softmax %q, %k, %v
+      : (tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x32xbf16>)
+      -> tensor<?x8x?x32xbf16>
+  return %o : tensor<?x8x?x32xbf16>
+}
+
+// CHECK-LABEL: func @grouped_heads_with_lse
+// CHECK: %{{.*}}, %{{.*}} = attn.gqa %{{.*}}, %{{.*}}, %{{.*}} align(bottom_right) mask(#attn.causal, #attn.window<left = 4095>) : (tensor<?x32x?x128xbf16>, tensor<?x8x?x128xbf16>, tensor<?x8x?x128xbf16>) -> (tensor<?x32x?x128xbf16>, tensor<?x32x?xf32>)
+func.func @grouped_heads_with_lse(
+    %q: tensor<?x32x?x128xbf16>, %k: tensor<?x8x?x128xbf16>,
+    %v: tensor<?x8x?x128xbf16>)
+    -> (tensor<?x32x?x128xbf16>, tensor<?x32x?xf32>) {
+  %o, %lse = attn.gqa %q, %k, %v align(bottom_right)
+      mask(#attn.causal, #attn.window<left = 4095>)
+      : (tensor<?x32x?x128xbf16>, tensor<?x8x?x128xbf16>,
+         tensor<?x8x?x128xbf16>)
+      -> (tensor<?x32x?x128xbf16>, tensor<?x32x?xf32>)
+  return %o, %lse : tensor<?x32x?x128xbf16>, tensor<?x32x?xf32>
+}
+
+// Every clause in its place.
+// CHECK-LABEL: func @all_clauses
+// CHECK-SAME: %[[P:[^:]*]]: tensor<2xi32>, %[[N:[^:]*]]: tensor<2xi64>, %[[K0:[^:]*]]: index, %[[T:[^:]*]]: tensor<?xf32>
+// CHECK: attn.softmax %{{.*}}, %{{.*}}, %{{.*}} scale(1.250000e-01) softcap(3.000000e+01) offset(%[[P]] : tensor<2xi32>) mask(#attn.window<left = 3, right = 0>, #attn.window<right = 7>) lengths(%[[N]] : tensor<2xi64>) key_offset(%[[K0]] : index) score {
+// CHECK-NEXT: ^bb0(%[[S:.*]]: f32, %{{.*}}: index, %[[H:.*]]: index, %{{.*}}: index, %{{.*}}: index):
+// CHECK-NEXT:   %[[X:.*]] = tensor.extract %[[T]][%[[H]]] : tensor<?xf32>
+// CHECK-NEXT:   %[[Y:.*]] = arith.addf %[[S]], %[[X]] : f32
+// CHECK-NEXT:   attn.yield %[[Y]] : f32
+// CHECK-NEXT: } keep {
+// CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index, %[[I:.*]]: index, %[[J:.*]]: index):
+// CHECK-NEXT:   %[[KEPT:.*]] = arith.cmpi ne, %[[I]], %[[J]] : index
+// CHECK-NEXT:   attn.yield %[[KEPT]] : i1
+// CHECK-NEXT: } {note = "kept"} : (tensor<2x4x5x8xf32>, tensor<2x4x7x8xf32>, tensor<2x4x7x8xf32>) -> (tensor<2x4x5x8xf32>, tensor<2x4x5xf32>)
+func.func @all_clauses(%p: tensor<2xi32>, %n: tensor<2xi64>, %k0: index,
+                       %t: tensor<?xf32>, %q: tensor<2x4x5x8xf32>,
+                       %k: tensor<2x4x7x8xf32>)
+    -> (tensor<2x4x5x8xf32>, tensor<2x4x5xf32>) {
+  %o, %lse = attn.softmax %q, %k, %k scale(0.125) softcap(30.0)
+      offset(%p : tensor<2xi32>)
+      mask(#attn.window<right = 0, left = 3>, #attn.window<right = 7>)
+      lengths(%n : tensor<2xi64>) key_offset(%k0 : index)
+      score {
+      ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+        %x = tensor.extract %t[%h] : tensor<?xf32>
+        %y = arith.addf %s, %x : f32
+        attn.yield %y : f32
+      }
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        %kept = arith.cmpi ne, %i, %j : index
+        attn.yield %kept : i1
+      }
+      {note = "kept"}
+      : (tensor<2x4x5x8xf32>, tensor<2x4x7x8xf32>, tensor<2x4x7x8xf32>)
+      -> (tensor<2x4x5x8xf32>, tensor<2x4x5xf32>)
+  return %o, %lse : tensor<2x4x5x8xf32>, tensor<2x4x5xf32>
+}
+
+// CHECK-LABEL: func @one_offset_for_all
+// CHECK: attn.softmax {{.*}} offset(%{{.*}} : index) mask(#attn.causal) :
+func.func @one_offset_for_all(%p: index, %q: tensor<1x1x4x8xf32>)
+    -> tensor<1x1x4x8xf32> {
+  %o = attn.softmax %q, %q, %q offset(%p : index) mask(#attn.causal)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
+      -> tensor<1x1x4x8xf32>
+  return %o : tensor<1x1x4x8xf32>
+}
+
+// No bound at all is spelt with empty brackets.
+// CHECK-LABEL: func @unbounded_window
+// CHECK: attn.softmax {{.*}} align(top_left) mask(#attn.window<>) :
+func.func @unbounded_window(%q: tensor<1x1x4x8xf32>) -> tensor<1x1x4x8xf32> {
+  %o = attn.softmax %q, %q, %q align(top_left) mask(#attn.window<>)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
+      -> tensor<1x1x4x8xf32>
+  return %o : tensor<1x1x4x8xf32>
+}
+
+// Empty in every way that is allowed: B, H, Sq, Skv and Dv.
+// CHECK-LABEL: func @empty_sizes
+// CHECK-COUNT-5: attn.gqa
+func.func @empty_sizes(%b: tensor<0x2x3x4xf32>, %h: tensor<1x0x3x4xf32>,
+                       %s: tensor<1x2x0x4xf32>, %q: tensor<1x2x3x4xf32>,
+                       %v: tensor<1x2x3x0xf32>) {
+  %0 = attn.gqa %b, %b, %b
+      : (tensor<0x2x3x4xf32>, tensor<0x2x3x4xf32>, tensor<0x2x3x4xf32>)
+      -> tensor<0x2x3x4xf32>
+  %1 = attn.gqa %h, %h, %h
+      : (tensor<1x0x3x4xf32>, tensor<1x0x3x4xf32>, tensor<1x0x3x4xf32>)
+      -> tensor<1x0x3x4xf32>
+  %2 = attn.gqa %s, %q, %q
+      : (tensor<1x2x0x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>)
+      -> tensor<1x2x0x4xf32>
+  %3 = attn.gqa %q, %s, %s
+      : (tensor<1x2x3x4xf32>, tensor<1x2x0x4xf32>, tensor<1x2x0x4xf32>)
+      -> tensor<1x2x3x4xf32>
+  %4 = attn.gqa %q, %q, %v
+      : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x0xf32>)
+      -> tensor<1x2x3x0xf32>
+  return
+}

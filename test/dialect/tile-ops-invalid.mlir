@@ -1,0 +1,193 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+func.func @scale_of_a_packed_query(
+    %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %x: index, %scale: f32) {
+  // expected-error @below {{'attn.online_softmax' op scale: expected none with a packed query}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      at(%x, %x, %x, %x) key_tile(64) scale(%scale)
+  return
+}
+
+// -----
+
+func.func @no_scale_of_an_unpacked_query(
+    %q: memref<1x?x64xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %x: index) {
+  // expected-error @below {{'attn.online_softmax' op scale: expected one with an unpacked query}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<1x?x64xf32>, memref<?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      at(%x, %x, %x, %x) key_tile(64)
+  return
+}
+
+// -----
+
+func.func @columns_of_a_packed_query(
+    %q: memref<64x32xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %x: index) {
+  // expected-error @below {{'attn.online_softmax' op query: expected 48 packed columns (from max), got 32}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<64x32xf32>, memref<?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      at(%x, %x, %x, %x) key_tile(64)
+  return
+}
+
+// -----
+
+func.func @rank_of_the_query(
+    %q: memref<64xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %x: index) {
+  // expected-error @below {{'attn.online_softmax' op query: expected rank 3 (heads x rows x head dim) or 2 (packed), got rank 1}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<64xf32>, memref<?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      at(%x, %x, %x, %x) key_tile(64)
+  return
+}
+
+// -----
+
+func.func @rank_of_the_keys(
+    %q: memref<64x48xf32>, %k: memref<1x?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %x: index) {
+  // expected-error @below {{'attn.online_softmax' op key: expected rank 2, got 3}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<64x48xf32>, memref<1x?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      at(%x, %x, %x, %x) key_tile(64)
+  return
+}
+
+// -----
+
+func.func @rows_of_the_state(
+    %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<24xf32>,
+    %x: index) {
+  // expected-error @below {{'attn.online_softmax' op sum: expected 48 rows (from max), got 24}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<24xf32>)
+      at(%x, %x, %x, %x) key_tile(64)
+  return
+}
+
+// -----
+
+func.func @type_of_the_state(
+    %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x48xbf16>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %x: index) {
+  // expected-error @below {{'attn.online_softmax' op acc: expected f32, got 'bf16'}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum
+          : memref<32x48xbf16>, memref<48xf32>, memref<48xf32>)
+      at(%x, %x, %x, %x) key_tile(64)
+  return
+}
+
+// -----
+
+func.func @dynamic_rows(
+    %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x?xf32>, %max: memref<?xf32>, %sum: memref<?xf32>,
+    %x: index) {
+  // expected-error @below {{'attn.online_softmax' op max: expected a static number of rows}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x?xf32>, memref<?xf32>, memref<?xf32>)
+      at(%x, %x, %x, %x) key_tile(64)
+  return
+}
+
+// -----
+
+func.func @empty_key_tile(
+    %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %x: index) {
+  // expected-error @below {{'attn.online_softmax' op key_tile: expected at least 1, got 0}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      at(%x, %x, %x, %x) key_tile(0)
+  return
+}
+
+// -----
+
+func.func @masked_without_keep(
+    %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %x: index, %m: i1) {
+  // expected-error @below {{'attn.online_softmax' op masked: expected none without a keep region}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      at(%x, %x, %x, %x) key_tile(64) masked(%m)
+  return
+}
+
+// -----
+
+func.func @keep_without_masked(
+    %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %x: index) {
+  // expected-error @below {{'attn.online_softmax' op masked: expected one with a keep region}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      at(%x, %x, %x, %x) key_tile(64)
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        %kept = arith.cmpi sle, %j, %i : index
+        attn.yield %kept : i1
+      }
+  return
+}
+
+// -----
+
+func.func @results_on_buffers(
+    %q: memref<1x?x64xf32>, %packed: memref<64x48xf32>, %scale: f32) {
+  // expected-error @below {{'attn.pack_query' op results: expected (), got ('tensor<64x48xf32>')}}
+  %r = attn.pack_query ins(%q : memref<1x?x64xf32>)
+      outs(%packed : memref<64x48xf32>) scale(%scale) -> tensor<64x48xf32>
+  return
+}
+
+// -----
+
+func.func @rank_of_the_output(
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %o: memref<?x32xf32>) {
+  // expected-error @below {{'attn.online_finish' op output: expected rank 3, got 2}}
+  attn.online_finish
+      ins(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      outs(%o : memref<?x32xf32>)
+  return
+}
+
+// -----
+
+func.func @rank_of_lse(
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %o: memref<1x?x32xf32>, %lse: memref<?xf32>) {
+  // expected-error @below {{'attn.online_finish' op lse: expected rank 2, got 1}}
+  attn.online_finish
+      ins(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      outs(%o : memref<1x?x32xf32>, %lse : memref<?xf32>)
+  return
+}

@@ -1,0 +1,55 @@
+// RUN: attn-opt %s | FileCheck %s
+// RUN: attn-opt %s --mlir-print-op-generic | attn-opt | FileCheck %s
+
+// CHECK-LABEL: func @on_tensors
+// CHECK: attn.pack_query ins(%{{.*}} : tensor<2x?x64xbf16>) outs(%{{.*}} : tensor<64x48xf32>) scale(%{{.*}}) -> tensor<64x48xf32>
+// CHECK: attn.online_softmax ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<64x48xf32>, tensor<?x64xbf16>, tensor<?x32xbf16>) outs(%{{.*}}, %{{.*}}, %{{.*}} : tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>) at(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {{.*}}key_tile(64) {{.*}}masked(%{{.*}}) keep {
+// CHECK: attn.yield %{{.*}} : i1
+// CHECK: } -> tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>
+// CHECK: attn.online_finish ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>) outs(%{{.*}} : tensor<2x?x32xbf16>, %{{.*}} : tensor<2x?xf32>) -> tensor<2x?x32xbf16>, tensor<2x?xf32>
+func.func @on_tensors(
+    %q: tensor<2x?x64xbf16>, %packed: tensor<64x48xf32>,
+    %k: tensor<?x64xbf16>, %v: tensor<?x32xbf16>, %acc: tensor<32x48xf32>,
+    %max: tensor<48xf32>, %sum: tensor<48xf32>, %o: tensor<2x?x32xbf16>,
+    %lse: tensor<2x?xf32>, %x: index, %masked: i1, %scale: f32)
+    -> (tensor<2x?x32xbf16>, tensor<2x?xf32>) {
+  %pq = attn.pack_query ins(%q : tensor<2x?x64xbf16>)
+      outs(%packed : tensor<64x48xf32>) scale(%scale) -> tensor<64x48xf32>
+  %s:3 = attn.online_softmax
+      ins(%pq, %k, %v : tensor<64x48xf32>, tensor<?x64xbf16>, tensor<?x32xbf16>)
+      outs(%acc, %max, %sum : tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>)
+      at(%x, %x, %x, %x) fold(%x) key_tile(64) masked(%masked)
+      keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        %kept = arith.cmpi sle, %j, %i : index
+        attn.yield %kept : i1
+      }
+      -> tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>
+  %r:2 = attn.online_finish
+      ins(%s#0, %s#1, %s#2 : tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>)
+      outs(%o : tensor<2x?x32xbf16>, %lse : tensor<2x?xf32>)
+      -> tensor<2x?x32xbf16>, tensor<2x?xf32>
+  return %r#0, %r#1 : tensor<2x?x32xbf16>, tensor<2x?xf32>
+}
+
+// On buffers there are no results, and a region may read a buffer.
+// CHECK-LABEL: func @on_buffers
+// CHECK: attn.online_softmax ins({{.*}} : memref<1x?x64xf32>, memref<?x64xf32>, memref<?x32xf32>) outs({{.*}} : memref<32x48xf32>, memref<48xf32>, memref<48xf32>) {{.*}} scale(%{{.*}}) softcap(3.000000e+01) score {
+// CHECK: memref.load
+func.func @on_buffers(
+    %q: memref<1x?x64xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
+    %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
+    %x: index, %scale: f32, %bias: memref<8xf32>) {
+  attn.online_softmax
+      ins(%q, %k, %v : memref<1x?x64xf32>, memref<?x64xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      at(%x, %x, %x, %x) key_tile(64) scale(%scale) softcap(30.0)
+      score {
+      ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+        %c0 = arith.constant 0 : index
+        %y = memref.load %bias[%c0] : memref<8xf32>
+        %t = arith.addf %s, %y : f32
+        attn.yield %t : f32
+      }
+  return
+}
