@@ -90,8 +90,9 @@ Value attn::emitExp2OfNonPositive(const KernelBuilder &kb, Value x) {
 /// 2^(hi + lo) for a small lo, over the whole range.
 static Value emitExp2Sum(const KernelBuilder &kb, Value hi, Value lo) {
   MathBuilder m(kb, hi.getType());
+  // 2^-151 rounds to 0, 2^128 to infinity. A NaN passes the selects.
   Value low =
-      kb.select(m.compare(CmpFPredicate::OLT, hi, -127.0), m.f(-127.0), hi);
+      kb.select(m.compare(CmpFPredicate::OLT, hi, -151.0), m.f(-151.0), hi);
   Value clamped =
       kb.select(m.compare(CmpFPredicate::OGT, low, 128.0), m.f(128.0), low);
   Value shifted = kb.addf(clamped, m.f(kRoundMagic));
@@ -100,13 +101,16 @@ static Value emitExp2Sum(const KernelBuilder &kb, Value hi, Value lo) {
   if (lo)
     r = kb.addf(r, lo);
   Value mantissa = m.polynomial(r, kExp2);
-  // 2^128 has no exponent field of its own: scale by half and double.
-  Value exponent = m.op<arith::ShLIOp>(m.toInt(shifted), m.i(23));
-  Value half = m.toFloat(m.op<arith::AddIOp>(exponent, m.i(0x3f000000)));
-  Value isTiny = m.compare(CmpFPredicate::OLT, rounded, -126.0);
-  Value scaled = kb.mulf(kb.mulf(mantissa, m.f(2.0)), half);
-  // Below, the halved scale would be a wrapped exponent.
-  return kb.select(isTiny, m.f(0.0), scaled);
+  // 2^n in two factors, each of which has an exponent field.
+  constexpr int32_t kMagicBits = 0x4b400000;
+  Value n = m.op<arith::SubIOp>(m.toInt(shifted), m.i(kMagicBits));
+  Value half = m.op<arith::ShRSIOp>(n, m.i(1));
+  Value rest = m.op<arith::SubIOp>(n, half);
+  auto power = [&](Value exponent) {
+    Value biased = m.op<arith::AddIOp>(exponent, m.i(127));
+    return m.toFloat(m.op<arith::ShLIOp>(biased, m.i(23)));
+  };
+  return kb.mulf(kb.mulf(mantissa, power(half)), power(rest));
 }
 
 Value attn::emitExp2(const KernelBuilder &kb, Value x) {
@@ -118,7 +122,7 @@ Value attn::emitExp(const KernelBuilder &kb, Value x) {
   // x log2(e) = hi + lo, where hi is the integer part: reduce in base e, where
   // n ln2 is exact in two parts, then go to base 2.
   Value clampLow =
-      kb.select(m.compare(CmpFPredicate::OLT, x, -88.5), m.f(-88.5), x);
+      kb.select(m.compare(CmpFPredicate::OLT, x, -105.0), m.f(-105.0), x);
   Value clamped = kb.select(m.compare(CmpFPredicate::OGT, clampLow, 89.0),
                             m.f(89.0), clampLow);
   Value shifted = kb.addf(kb.mulf(clamped, m.f(kLog2E)), m.f(kRoundMagic));

@@ -14,7 +14,8 @@ namespace mlir::attn {
 /// result; below that it goes to 0. The kernel's own exponential.
 Value emitExp2OfNonPositive(const KernelBuilder &kb, Value x);
 
-/// 2^x, at most 2 ulp; overflows to infinity, underflows to 0.
+/// 2^x, at most 2 ulp of a normal result; overflows to infinity, underflows
+/// gradually to 0.
 Value emitExp2(const KernelBuilder &kb, Value x);
 
 /// e^x, at most 2 ulp, by splitting x log2(e) into two floats.
