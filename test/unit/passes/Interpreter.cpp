@@ -172,9 +172,12 @@ RuntimeValue Interpreter::execute(Operation *op) {
   if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp,
           arith::IndexCastUIOp>(op))
     return executeCast(op, first);
+  // The least number stays what it is.
   if (isa<math::AbsIOp>(op))
-    return first == getLeast(width) ? getPoison()
-                                    : RuntimeValue::of(std::abs(first));
+    return RuntimeValue::of(
+        first < 0 ? wrap(static_cast<int64_t>(0 - static_cast<uint64_t>(first)),
+                         width)
+                  : first);
   if (op->getNumOperands() == 2)
     return executeBinary(op, first, get(op->getOperand(1)).integer, width);
   fail(op, "not known to the interpreter");

@@ -86,7 +86,8 @@ void PrintTo(const Rule &rule, std::ostream *stream) { *stream << rule.name; }
 
 /// What y is: as many values as x, or one for the whole tile, or a number that
 /// the rules may look at when they are emitted.
-enum class Second { Range, Exact, Constant };
+/// In Point, x is one number too.
+enum class Second { Range, Exact, Constant, Point };
 
 class IntervalRules : public testing::TestWithParam<Rule> {
 protected:
@@ -106,9 +107,13 @@ protected:
 /// A number of `width` bits: small, or near a limit or a power of two.
 static int64_t pickNumber(std::mt19937_64 &random, unsigned width) {
   int64_t near = static_cast<int64_t>(random() % 9) - 4;
-  switch (random() % 4) {
+  switch (random() % 6) {
   case 0:
     return near;
+  case 2:
+    return -1;
+  case 3:
+    return std::numeric_limits<int64_t>::min() >> (64 - width);
   case 1:
     return static_cast<int64_t>(random()) >> (64 - width);
   default: {
@@ -160,9 +165,10 @@ void IntervalRules::check(unsigned width, Second second, int64_t constant,
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value yLo = code->getArgument(2);
   Value yHi = second == Second::Range ? Value(code->getArgument(3)) : yLo;
+  Value xHi = code->getArgument(second == Second::Point ? 0 : 1);
   mlir::attn::RangeEvaluator evaluator(builder, loc, nullptr);
-  evaluator.evaluate(*block, {zero, zero, zero, code->getArgument(0),
-                              code->getArgument(1), yLo, yHi});
+  evaluator.evaluate(*block,
+                     {zero, zero, zero, code->getArgument(0), xHi, yLo, yHi});
   mlir::attn::Interval range = evaluator.getInterval(result);
   func::ReturnOp::create(builder, loc);
 
@@ -170,6 +176,8 @@ void IntervalRules::check(unsigned width, Second second, int64_t constant,
     auto xs = pickRange(random, width), ys = pickRange(random, width);
     if (second != Second::Range)
       ys[1] = ys[0];
+    if (second == Second::Point)
+      xs[1] = xs[0];
     Interpreter emitted({64, /*strict=*/true});
     for (auto [argument, value] : llvm::zip(
              code->getArguments(), std::array{xs[0], xs[1], ys[0], ys[1]}))
@@ -201,6 +209,7 @@ TEST_P(IntervalRules, hold_every_value) {
   for (unsigned width : {8u, 32u, 64u}) {
     check(width, Second::Range, 0, random, 1500);
     check(width, Second::Exact, 0, random, 800);
+    check(width, Second::Point, 0, random, 800);
     for (unsigned n = 0; n < 60; ++n)
       check(width, Second::Constant, pickNumber(random, width), random, 25);
   }
