@@ -303,7 +303,8 @@ def ParallelizeTiles : Pass<"attn-parallelize-tiles", "func::FuncOp"> {
   let description = [{
     Needs: bufferized `scf.forall` loops.
     Guarantees: each is an `omp.wsloop` with dynamic schedule; the buffers that
-    its body allocates are allocated once per thread, in front of the loop.
+    its body allocates are allocated once per thread, in front of the loop, and
+    those of sequential loops in the entry block.
 
     ```mlir
     scf.forall (%i) in (%n) { %s = memref.alloc() ... }

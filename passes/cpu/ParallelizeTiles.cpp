@@ -18,19 +18,24 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Moves the allocations in `loop` whose sizes are known before it to `before`
-/// and frees them at `after`. Their own deallocations go.
-static void hoistBuffers(RewriterBase &rewriter, scf::ForallOp loop,
-                         Operation *before, Operation *after) {
-  DominanceInfo dominance(loop->getParentOp());
+/// The allocations in `op` whose sizes are known before it.
+static SmallVector<memref::AllocOp> findHoistableBuffers(Operation *op) {
+  DominanceInfo dominance(op->getParentOp());
   SmallVector<memref::AllocOp> allocs;
-  loop.getBody()->walk([&](memref::AllocOp alloc) {
-    if (llvm::all_of(alloc->getOperands(), [&](Value size) {
-          return dominance.properlyDominates(size, loop);
+  op->walk([&](memref::AllocOp alloc) {
+    if (alloc != op && llvm::all_of(alloc->getOperands(), [&](Value size) {
+          return dominance.properlyDominates(size, op);
         }))
       allocs.push_back(alloc);
   });
-  for (memref::AllocOp alloc : allocs) {
+  return allocs;
+}
+
+/// Moves the buffers of `loop` in front of `before` and frees them at `after`.
+/// Their own deallocations go.
+static void hoistThreadBuffers(RewriterBase &rewriter, scf::ForallOp loop,
+                               Operation *before, Operation *after) {
+  for (memref::AllocOp alloc : findHoistableBuffers(loop)) {
     for (Operation *user : llvm::to_vector(alloc->getUsers()))
       if (isa<memref::DeallocOp>(user))
         rewriter.eraseOp(user);
@@ -38,6 +43,19 @@ static void hoistBuffers(RewriterBase &rewriter, scf::ForallOp loop,
     rewriter.setInsertionPoint(after);
     memref::DeallocOp::create(rewriter, alloc.getLoc(), alloc);
   }
+}
+
+/// Moves the buffers of sequential loops into the entry block. A loop over
+/// tiles of one iteration is folded away, and leaves its buffers in the loop
+/// over keys.
+static void hoistSequentialBuffers(RewriterBase &rewriter,
+                                   func::FuncOp function) {
+  if (function.isDeclaration())
+    return;
+  for (Operation &op : function.front())
+    if (!isa<omp::ParallelOp>(op))
+      for (memref::AllocOp alloc : findHoistableBuffers(&op))
+        rewriter.moveOpBefore(alloc, &op);
 }
 
 LogicalResult attn::parallelizeTiles(RewriterBase &rewriter, scf::ForallOp op) {
@@ -61,7 +79,7 @@ LogicalResult attn::parallelizeTiles(RewriterBase &rewriter, scf::ForallOp op) {
       rewriter.getContext(), omp::ClauseScheduleKind::Dynamic);
   auto wsloop = omp::WsloopOp::create(rewriter, loc, schedule);
   auto terminator = omp::TerminatorOp::create(rewriter, loc);
-  hoistBuffers(rewriter, op, /*before=*/wsloop, /*after=*/terminator);
+  hoistThreadBuffers(rewriter, op, /*before=*/wsloop, /*after=*/terminator);
 
   rewriter.createBlock(&wsloop.getRegion());
   auto nest = omp::LoopNestOp::create(rewriter, loc, clauses);
@@ -89,6 +107,7 @@ struct ParallelizeTilesPass
         op.emitOpError() << "expected a bufferized loop";
         return signalPassFailure();
       }
+    hoistSequentialBuffers(rewriter, getOperation());
   }
 };
 

@@ -19,3 +19,17 @@ func.func @has_one_buffer_per_thread(%n: index, %x: f32) {
   }
   return
 }
+
+// CHECK-LABEL: func @allocates_before_a_sequential_loop
+// CHECK:         memref.alloc
+// CHECK:         scf.for
+// CHECK-NOT:       memref.alloc
+func.func @allocates_before_a_sequential_loop(%n: index, %x: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %scratch = memref.alloc() : memref<8xf32>
+    memref.store %x, %scratch[%c0] : memref<8xf32>
+  }
+  return
+}
