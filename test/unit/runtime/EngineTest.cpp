@@ -297,6 +297,26 @@ TEST(ModuleCache, options_make_a_difference) {
   }
 }
 
+// LLVM's instcombine aborts by default where its first round leaves something
+// to do, as it does here.
+TEST(Engine, code_that_instcombine_visits_twice) {
+  EngineOptions options;
+  options.target = "cpu:generic";
+  Result<Program> program = Engine(options).compileText(R"(
+    func.func @main(%q: tensor<1x4x1x32xf32>, %p: index)
+        -> tensor<1x4x1x32xf32> {
+      %o = attn.softmax %q, %q, %q offset(%p : index)
+          mask(#attn.window<left = 3>)
+          : (tensor<1x4x1x32xf32>, tensor<1x4x1x32xf32>, tensor<1x4x1x32xf32>)
+          -> tensor<1x4x1x32xf32>
+      %o2 = attn.gqa %o, %q, %q
+          : (tensor<1x4x1x32xf32>, tensor<1x4x1x32xf32>, tensor<1x4x1x32xf32>)
+          -> tensor<1x4x1x32xf32>
+      return %o2 : tensor<1x4x1x32xf32>
+    })");
+  EXPECT_TRUE(program.ok()) << program.error().message;
+}
+
 TEST(Engine, scalars_and_plain_arithmetic) {
   Result<Program> program = Engine().compileText(R"(
     func.func @f(%x: tensor<2xf32>, %n: index, %s: f32, %i: i32, %l: i64)
