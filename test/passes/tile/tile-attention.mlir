@@ -3,7 +3,7 @@
 // Keys are visited tile by tile; the state of the running softmax is carried.
 
 // CHECK-LABEL: func @carries_max_sum_and_acc
-// CHECK-SAME:    %[[Q:.*]]: tensor<2x3x100x64xf32>, %[[K:.*]]: tensor<2x3x200x64xf32>
+// CHECK-SAME:    %[[Q:[a-z0-9]+]]: tensor<2x3x100x64xf32>, %[[K:[a-z0-9]+]]: tensor<2x3x200x64xf32>
 // CHECK:         scf.forall (%[[B:.*]], %[[H:.*]], %[[T:.*]]) in (2, 3, 5)
 // CHECK:           %[[QTILE:.*]] = tensor.extract_slice %[[Q]][%[[B]], %[[H]], %{{.*}}, 0]
 // CHECK:           %[[STATE:.*]]:3 = scf.for %[[K0:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}})
