@@ -13,15 +13,13 @@
 
 namespace attn {
 
-namespace {
-struct Loops {
+struct PeakMeter::Loops {
   const char *unit;
   /// Multiply-adds for `rounds`; returns the number of operations.
   double (*multiply)(int64_t rounds);
   /// Reads whole lines of 64 bytes.
   void (*read)(const char *data, int64_t lines);
 };
-} // namespace
 
 // Operands and results go through memory that other files might see, or the
 // compiler would compute them beforehand or not at all.
@@ -102,17 +100,19 @@ static void read128(const char *data, int64_t lines) {
   readLoop<16>(data, lines);
 }
 
-static const Loops &loops() {
-  static const Loops best = []() -> Loops {
+const PeakMeter::Loops &PeakMeter::findLoops(const std::string &target) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-      return {"avx512 fma", multiply512, read512};
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-      return {"avx2 fma", multiply256, read256};
+  static constexpr Loops avx512 = {"avx512 fma", multiply512, read512};
+  static constexpr Loops avx2 = {"avx2 fma", multiply256, read256};
+  if (target == "cpu:avx512" && __builtin_cpu_supports("avx512f") &&
+      __builtin_cpu_supports("avx512vl"))
+    return avx512;
+  if (target != "cpu:generic" && __builtin_cpu_supports("avx2") &&
+      __builtin_cpu_supports("fma"))
+    return avx2;
 #endif
-    return {"sse", multiply128, read128};
-  }();
-  return best;
+  static constexpr Loops narrow = {"sse", multiply128, read128};
+  return narrow;
 }
 
 /// Runs `work` on all threads at once and returns the seconds until the last
@@ -139,12 +139,13 @@ static double timeOnThreads(int threads, const std::function<void(int)> &work) {
   return *std::max_element(seconds.begin(), seconds.end());
 }
 
-const char *PeakMeter::unit() { return loops().unit; }
+const char *PeakMeter::unit() const { return loops->unit; }
 
-PeakMeter::PeakMeter(int threads, Tensor buffer)
-    : threads(threads), buffer(std::move(buffer)) {}
+PeakMeter::PeakMeter(int threads, Tensor buffer, const Loops &loops)
+    : loops(&loops), threads(threads), buffer(std::move(buffer)) {}
 
-Result<PeakMeter> PeakMeter::create(int threads, int64_t workingSet) {
+Result<PeakMeter> PeakMeter::create(int threads, int64_t workingSet,
+                                    const std::string &target) {
   constexpr int64_t mebi = 1 << 20;
   int64_t bytes = std::clamp<int64_t>(workingSet, mebi, 256 * mebi);
   Result<Tensor> buffer = Tensor::empty(DType::i8, {bytes});
@@ -152,13 +153,13 @@ Result<PeakMeter> PeakMeter::create(int threads, int64_t workingSet) {
     return buffer.error();
   // Pages that were never written are all the same zero page.
   std::fill_n(buffer->data<int8_t>(), bytes, int8_t(1));
-  return PeakMeter(std::max(threads, 1), std::move(*buffer));
+  return PeakMeter(std::max(threads, 1), std::move(*buffer), findLoops(target));
 }
 
 void PeakMeter::sample() {
   std::vector<double> operations(threads);
   double seconds = timeOnThreads(
-      threads, [&](int index) { operations[index] = loops().multiply(20000); });
+      threads, [&](int index) { operations[index] = loops->multiply(20000); });
   double total = 0;
   for (double count : operations)
     total += count;
@@ -171,7 +172,7 @@ void PeakMeter::sample() {
   const char *data = static_cast<const char *>(buffer.raw());
   seconds = timeOnThreads(threads, [&](int index) {
     for (int64_t sweep = 0; sweep < sweeps; ++sweep)
-      loops().read(data + index * lines * 64, lines);
+      loops->read(data + index * lines * 64, lines);
   });
   byteSamples.push_back(static_cast<double>(64 * lines * threads * sweeps) /
                         seconds / 1e9);

@@ -13,9 +13,11 @@ namespace attn {
 
 class PeakMeter {
 public:
-  /// Measures with `threads` threads; reads sweep over `workingSet` bytes
-  /// (between 1 MiB and 256 MiB).
-  static Result<PeakMeter> create(int threads, int64_t workingSet);
+  /// Measures with `threads` threads the instructions that code for `target`
+  /// ("cpu:avx2", ...) is made of; reads sweep over `workingSet` bytes (between
+  /// 1 MiB and 256 MiB).
+  static Result<PeakMeter> create(int threads, int64_t workingSet,
+                                  const std::string &target);
 
   /// One measurement of both, a few milliseconds.
   void sample();
@@ -25,10 +27,14 @@ public:
   double gbytesPerSecond() const;
 
   /// The instructions that gflops() counts: "avx512 fma", "avx2 fma" or "sse".
-  static const char *unit();
+  const char *unit() const;
 
 private:
-  PeakMeter(int threads, Tensor buffer);
+  struct Loops;
+  PeakMeter(int threads, Tensor buffer, const Loops &loops);
+  static const Loops &findLoops(const std::string &target);
+
+  const Loops *loops;
   int threads;
   Tensor buffer;
   std::vector<double> flopSamples, byteSamples;

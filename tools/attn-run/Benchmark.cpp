@@ -52,8 +52,8 @@ Result<std::string> benchmark(const Options &options, const Program &program,
   if (threads == 0)
     threads = std::max(1u, std::thread::hardware_concurrency());
   double bytes = tensorBytes(inputs, results);
-  Result<PeakMeter> peak =
-      PeakMeter::create(threads, static_cast<int64_t>(std::min(bytes, 1e12)));
+  Result<PeakMeter> peak = PeakMeter::create(
+      threads, static_cast<int64_t>(std::min(bytes, 1e12)), program.target());
   if (!peak)
     return peak.error();
 
@@ -90,7 +90,7 @@ Result<std::string> benchmark(const Options &options, const Program &program,
   field("gbytes_per_s", number(bytes / medianMillis / 1e6));
   field("threads", std::to_string(threads));
   field("peak_gflops", number(peak->gflops()));
-  field("peak_unit", std::string("\"") + PeakMeter::unit() + "\"");
+  field("peak_unit", std::string("\"") + peak->unit() + "\"");
   field("peak_gbytes_per_s", number(peak->gbytesPerSecond()));
   Result<std::array<int64_t, 3>> tiles =
       program.tiles(signature.function, inputs);

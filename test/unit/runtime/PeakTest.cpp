@@ -12,9 +12,11 @@ using namespace attn;
 namespace {
 
 TEST(Peak, samples_are_plausible) {
-  for (int threads : {1, 2}) {
-    Result<PeakMeter> meter = PeakMeter::create(threads, 1 << 20);
+  for (const char *target : {"cpu:generic", "cpu:avx2", "cpu:avx512"}) {
+    int threads = 2;
+    Result<PeakMeter> meter = PeakMeter::create(threads, 1 << 20, target);
     ASSERT_TRUE(meter.ok());
+    EXPECT_NE(std::string(meter->unit()), "");
     EXPECT_EQ(meter->gflops(), 0);
     meter->sample();
     EXPECT_GT(meter->gflops(), 0.1);
