@@ -42,6 +42,35 @@ def DumpStage : Pass<"attn-dump-stage", "::mlir::ModuleOp"> {
 
 // Tile: attn -> scf and attn tile ops.
 
+def CountTiles : Pass<"attn-count-tiles", "ModuleOp"> {
+  let summary = "add functions that count tiles of keys";
+  let description = [{
+    Needs: what `attn-tile-attention` needs, of which it is a companion.
+    Guarantees: beside every public function NAME there is NAME.tiles of the
+    same arguments, which returns how many pairs of a query and a key tile are
+    skipped, run without mask code and run with it, summed over all attention in
+    the function. Tiles beyond a batch entry's length count as skipped. What the
+    count does not depend on is not computed.
+
+    ```mlir
+    func.func @main(%q: tensor<?x8x?x64xf32>) -> tensor<?x8x?x64xf32> {
+      %o = attn.softmax %q, %q, %q align(top_left) mask(#attn.causal) : ...
+      return %o : tensor<?x8x?x64xf32>
+    }
+      ->
+    func.func @main(...) ...
+    func.func @main.tiles(%q: tensor<?x8x?x64xf32>) -> tensor<3xi64> {
+      %counts:3 = scf.for ... // batch, key heads, groups, query and key tiles
+      %result = tensor.from_elements %skipped, %plain, %masked : tensor<3xi64>
+      return %result : tensor<3xi64>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def TileAttention : Pass<"attn-tile-attention", "func::FuncOp"> {
   let summary = "tile softmax attention over queries and keys";
   let description = [{

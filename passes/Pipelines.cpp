@@ -59,6 +59,9 @@ void attn::buildRewrite(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {
+  // NAME.tiles counts what the loops of NAME will do; attention is still whole.
+  if (options.countTiles)
+    pm.addPass(createCountTiles());
   // Parallel loops over query tiles carry a running softmax over key tiles.
   pm.addNestedPass<func::FuncOp>(createTileAttention());
   addSimplification(pm);
