@@ -12,6 +12,6 @@ int main(int argc, char **argv) {
   mlir::attn::registerAttn(registry);
   mlir::attn::registerAttnPasses();
   mlir::registerTransformsPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "attention compiler driver\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "attention compiler driver\n", registry));
 }
