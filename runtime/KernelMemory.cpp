@@ -6,6 +6,8 @@
 
 #include "runtime/KernelMemory.h"
 
+#include "runtime/PhysicalMemory.h"
+
 #include <atomic>
 #include <csetjmp>
 #include <cstdlib>
@@ -62,13 +64,14 @@ static void *keep(void *memory) {
 
 void *kernelAllocate(size_t bytes) {
   // malloc(0) may return null without being out of memory.
-  return keep(std::malloc(bytes ? bytes : 1));
+  return keep(fitsIntoMemory(bytes) ? std::malloc(bytes ? bytes : 1) : nullptr);
 }
 
 void *kernelAllocateAligned(size_t alignment, size_t bytes) {
-  size_t rounded = (bytes / alignment + 1) * alignment;
-  return keep(rounded < bytes ? nullptr
-                              : std::aligned_alloc(alignment, rounded));
+  if (!fitsIntoMemory(bytes))
+    return keep(nullptr);
+  return keep(
+      std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment));
 }
 
 void kernelFree(void *memory) {

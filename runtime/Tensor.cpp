@@ -4,9 +4,10 @@
 
 #include "runtime/Tensor.h"
 
+#include "runtime/PhysicalMemory.h"
+
 #include <cstdlib>
 #include <cstring>
-#include <unistd.h>
 
 namespace attn {
 
@@ -27,13 +28,9 @@ Result<Tensor> Tensor::empty(DType dtype, std::vector<int64_t> sizes) {
                  "tensor of shape " + formatSizes(sizes) +
                      ": expected non-negative sizes within the address space"};
   size_t rounded = (static_cast<size_t>(bytes) / lineBytes + 1) * lineBytes;
-  // With overcommit an allocation beyond the memory of the machine succeeds,
-  // and the process is killed when it is written to.
-  static const double physical = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-                                 static_cast<double>(sysconf(_SC_PAGESIZE));
-  void *memory = static_cast<double>(rounded) > physical
-                     ? nullptr
-                     : std::aligned_alloc(lineBytes, rounded);
+  void *memory = fitsIntoMemory(rounded)
+                     ? std::aligned_alloc(lineBytes, rounded)
+                     : nullptr;
   if (!memory)
     return Error{ErrorCode::outOfMemory, "tensor " + formatType(dtype, sizes) +
                                              ": can't allocate " +
