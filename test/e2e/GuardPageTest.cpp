@@ -136,8 +136,10 @@ TEST_P(GuardPage, StaticHeadSizes) {
     for (const oracle::Array *a : {&p.q, &p.k, &p.v})
       inputs.push_back(placeCopy(
           makeTensor(DType::bf16, {a->b, a->h, a->s, a->d}, a->data)->view()));
-    std::vector<Tensor> got = run(
-        GetParam().target, irFor("gqa", DType::bf16, variant, dk, dv), inputs);
+    std::vector<Tensor> got =
+        run(GetParam().target,
+            irFor("gqa", DType::bf16, variant, {-1, -1, -1, -1, -1, dk, dv}),
+            inputs);
     EXPECT_EQ(checkAgainst(oracle::attend(p.attention, p.q, p.k, p.v),
                            DType::bf16, got),
               "");

@@ -197,18 +197,25 @@ void Arguments::add(DType dtype, std::vector<int64_t> sizes,
 }
 
 std::string attn::test::irFor(const std::string &op, DType dtype,
-                              const Variant &variant, int64_t dk, int64_t dv) {
-  auto type = [&](int64_t d) {
-    return "tensor<?x?x?x" + (d < 0 ? "?" : std::to_string(d)) + "x" +
-           name(dtype) + ">";
+                              const Variant &variant, const Sizes &known) {
+  auto type = [](std::vector<int64_t> sizes, DType dtype) {
+    std::string text = "tensor<";
+    for (int64_t size : sizes)
+      text += (size < 0 ? "?" : std::to_string(size)) + "x";
+    return text + name(dtype) + ">";
   };
-  std::string q = type(dk), v = type(dv), lse = "tensor<?x?x?xf32>";
-  std::string results = "(" + v + ", " + lse + ")";
-  return "func.func @main(%q: " + q + ", %k: " + q + ", %v: " + v +
+  const Sizes &s = known;
+  std::string q = type({s.b, s.hq, s.sq, s.dk}, dtype);
+  std::string k = type({s.b, s.hkv, s.skv, s.dk}, dtype);
+  std::string v = type({s.b, s.hkv, s.skv, s.dv}, dtype);
+  std::string o = type({s.b, s.hq, s.sq, s.dv}, dtype);
+  std::string lse = type({s.b, s.hq, s.sq}, DType::f32);
+  std::string results = "(" + o + ", " + lse + ")";
+  return "func.func @main(%q: " + q + ", %k: " + k + ", %v: " + v +
          variant.arguments + ") -> " + results + " {\n" + variant.prelude +
          "  %o, %lse = attn." + op + " %q, %k, %v " + variant.clauses +
-         "\n      : (" + q + ", " + q + ", " + v + ") -> " + results +
-         "\n  return %o, %lse : " + v + ", " + lse + "\n}\n";
+         "\n      : (" + q + ", " + k + ", " + v + ") -> " + results +
+         "\n  return %o, %lse : " + o + ", " + lse + "\n}\n";
 }
 
 Problem attn::test::makeProblem(const Sizes &s, DType dtype,

@@ -70,10 +70,10 @@ struct Variant {
   std::function<void(Problem &)> bind = [](Problem &) {};
 };
 
-/// func.func @main(%q, %k, %v ...) -> (O, LSE), all dimensions dynamic unless
-/// the head sizes are given.
+inline constexpr Sizes allDynamic{-1, -1, -1, -1, -1, -1, -1};
+/// func.func @main(%q, %k, %v ...) -> (O, LSE); sizes of -1 are dynamic.
 std::string irFor(const std::string &op, DType dtype, const Variant &variant,
-                  int64_t dk = -1, int64_t dv = -1);
+                  const Sizes &known = allDynamic);
 
 /// Uniform in [-1, 1), the same on every machine.
 std::vector<double> randomValues(size_t count, uint64_t seed);

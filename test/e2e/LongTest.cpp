@@ -33,18 +33,10 @@ protected:
   void check(int64_t b, int64_t sq, int64_t skv,
              const std::vector<int64_t> &heads) {
     DType dtype = GetParam().dtype;
-    std::string t = name(dtype);
-    std::string q = "tensor<?x32x?x128x" + t + ">";
-    std::string k = "tensor<?x8x?x128x" + t + ">";
-    std::string results = "(" + q + ", tensor<?x32x?xf32>)";
-    std::string ir = "func.func @main(%q: " + q + ", %k: " + k + ", %v: " + k +
-                     ") -> " + results +
-                     " {\n  %o, %lse = attn.gqa %q, %k, %v align(bottom_right) "
-                     "mask(#attn.causal) : (" +
-                     q + ", " + k + ", " + k + ") -> " + results +
-                     "\n  return %o, %lse : " + q + ", tensor<?x32x?xf32>\n}\n";
-    Problem p = makeProblem({b, 32, 8, sq, skv, 128, 128}, dtype,
-                            variantNamed("causal_bottom_right"));
+    const Variant &variant = variantNamed("causal_bottom_right");
+    std::string ir =
+        irFor("gqa", dtype, variant, {-1, 32, 8, -1, -1, 128, 128});
+    Problem p = makeProblem({b, 32, 8, sq, skv, 128, 128}, dtype, variant);
     std::vector<Tensor> got = run(GetParam().target, ir, p);
     ASSERT_EQ(got.size(), 2u);
     std::vector<double> o = toDoubles(got[0].view());
