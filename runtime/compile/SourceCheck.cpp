@@ -20,6 +20,8 @@ namespace attn {
 static constexpr int64_t maxOps = 20000;
 static constexpr int64_t maxRank = 16;
 static constexpr size_t maxParameters = 1024;
+// Constants become part of the object code, splats element by element.
+static constexpr int64_t maxConstantBytes = int64_t(64) << 20;
 
 static bool isKnownDialect(StringRef dialect) {
   return llvm::is_contained(
@@ -77,6 +79,16 @@ static LogicalResult checkOp(Operation *op) {
                  << "expected a number or a tensor of numbers of at most 64 "
                     "bits as block argument";
   return success();
+}
+
+/// Bytes that the tensor constants of `op` take in the object code, at most.
+static int64_t constantBytes(Operation *op) {
+  int64_t bytes = 0;
+  for (NamedAttribute attribute : op->getAttrs())
+    if (auto elements = dyn_cast<ElementsAttr>(attribute.getValue()))
+      // The sum of types that were checked does not wrap.
+      bytes += elements.getNumElements() * 8;
+  return bytes;
 }
 
 /// Attributes on functions and arguments reach LLVM, where some change the
@@ -164,7 +176,7 @@ LogicalResult checkModule(ModuleOp module) {
       return module.emitOpError()
              << "attribute '" << attribute.getName().getValue()
              << "' is not supported";
-  int64_t count = 0;
+  int64_t count = 0, constants = 0;
   WalkResult walked =
       module.getBodyRegion().walk<WalkOrder::PreOrder>([&](Operation *op) {
         if (++count > maxOps) {
@@ -181,6 +193,12 @@ LogicalResult checkModule(ModuleOp module) {
         }
         if (failed(checkOp(op)))
           return WalkResult::interrupt();
+        constants += std::min(constantBytes(op), maxConstantBytes + 1);
+        if (constants > maxConstantBytes) {
+          op->emitError() << "expected at most " << maxConstantBytes
+                          << " bytes of constants in a module";
+          return WalkResult::interrupt();
+        }
         return WalkResult::advance();
       });
   if (walked.wasInterrupted())

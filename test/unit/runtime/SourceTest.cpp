@@ -248,6 +248,21 @@ TEST(Source, size) {
               HasSubstr("expected at most 20000 operations"));
 }
 
+TEST(Source, large_constants) {
+  EXPECT_THAT(parse(inFunction("%c = arith.constant dense<1.0> : "
+                               "tensor<1000000000xf32>"))
+                  .errors,
+              HasSubstr("at most 67108864 bytes of constants"));
+  EXPECT_THAT(parse(inFunction("%c = arith.constant dense<1.0> : "
+                               "tensor<500000000000000000xf32>"))
+                  .errors,
+              HasSubstr("at most 67108864 bytes of constants"));
+  EXPECT_EQ(parse(inFunction("%c = arith.constant dense<1.0> : "
+                             "tensor<1000000xf32>"))
+                .errors,
+            "");
+}
+
 TEST(Source, messages_stay_short) {
   std::string lines;
   for (int i = 0; i < 3000; ++i)
