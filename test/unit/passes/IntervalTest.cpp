@@ -110,11 +110,13 @@ protected:
 /// A number of `width` bits: small, or near a limit or a power of two.
 static int64_t pickNumber(std::mt19937_64 &random, unsigned width) {
   int64_t near = static_cast<int64_t>(random() % 9) - 4;
-  switch (random() % 6) {
+  switch (random() % 7) {
   case 0:
     return near;
   case 2:
     return -1;
+  case 4:
+    return width < 32 ? near : std::numeric_limits<int32_t>::min();
   case 3:
     return std::numeric_limits<int64_t>::min() >> (64 - width);
   case 1:
