@@ -11,6 +11,8 @@
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_TILEATTENTION
@@ -195,6 +197,9 @@ SmallVector<Value> AttentionTiler::createKeyLoop(const QueryTile &tile,
   SmallVector<Value> updated = createKeyTile(
       tile, query, loop.getInductionVar(), loop.getRegionIterArgs());
   scf::YieldOp::create(b, loc, updated);
+  // What a mask knows of the query tile does not change with the keys. Later it
+  // would read buffers, which do not move.
+  moveLoopInvariantCode(loop);
   b.setInsertionPointAfter(loop);
   return loop->getResults();
 }

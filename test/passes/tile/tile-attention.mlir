@@ -84,3 +84,32 @@ module attributes {attn.target = "cpu:avx512"} {
     return %o : tensor<2x1x?x64xf32>
   }
 }
+
+// -----
+
+// What the mask reads at positions of queries is looked up once per query tile,
+// what it reads at those of keys once per key tile.
+// CHECK-LABEL: func @looks_up_queries_outside_of_the_key_loop
+// CHECK: scf.forall
+// CHECK: scf.for {{.*}} -> (i64, i64)
+// CHECK: scf.for {{.*}} -> (tensor<
+// CHECK-COUNT-1: scf.for {{.*}} -> (i64, i64)
+// CHECK-NOT: scf.for
+// CHECK: attn.online_softmax
+module attributes {attn.target = "cpu:avx512"} {
+  func.func @looks_up_queries_outside_of_the_key_loop(
+      %q: tensor<1x1x?x8xf32>, %document: tensor<?xi32>)
+      -> tensor<1x1x?x8xf32> {
+    %o = attn.softmax %q, %q, %q align(top_left)
+        keep {
+        ^bb0(%b: index, %h: index, %i: index, %j: index):
+          %di = tensor.extract %document[%i] : tensor<?xi32>
+          %dj = tensor.extract %document[%j] : tensor<?xi32>
+          %same = arith.cmpi eq, %di, %dj : i32
+          attn.yield %same : i1
+        }
+        : (tensor<1x1x?x8xf32>, tensor<1x1x?x8xf32>, tensor<1x1x?x8xf32>)
+        -> tensor<1x1x?x8xf32>
+    return %o : tensor<1x1x?x8xf32>
+  }
+}
