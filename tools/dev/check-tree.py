@@ -47,15 +47,18 @@ def kebab(name):
 
 
 def tracked_files(root):
-    listing = subprocess.run(
-        ["git", "-C", root, "ls-files", "-z", "--cached", "--others",
-         "--exclude-standard"], capture_output=True, check=False)
-    if listing.returncode == 0:
+    listing = None
+    if shutil.which("git"):
+        listing = subprocess.run(
+            ["git", "-C", root, "ls-files", "-z", "--cached", "--others",
+             "--exclude-standard"], capture_output=True, check=False)
+    if listing and listing.returncode == 0:
         names = listing.stdout.decode().split("\0")
     else:
-        # An exported tree has no index; then the whole folder counts.
+        # Without git, or an index, the whole folder counts.
         names = [str(path.relative_to(root)) for path in root.rglob("*")
-                 if not path.relative_to(root).parts[0].startswith("build")]
+                 if not re.match(r"build|\.git$",
+                                 path.relative_to(root).parts[0])]
     return sorted(root / name for name in set(names)
                   if name and (root / name).is_file())
 
