@@ -54,6 +54,10 @@ Interval IntervalEmitter::guard(Interval a, Value ok, unsigned width) {
           emit<arith::SelectOp>(ok, a.hi, all.hi)};
 }
 
+Interval IntervalEmitter::ordered(Interval a) {
+  return guard(a, compareValues(CmpIPredicate::sle, a.lo, a.hi), /*width=*/64);
+}
+
 Interval IntervalEmitter::hull(ArrayRef<Value> corners) {
   Interval result{corners.front(), corners.front()};
   for (Value corner : corners.drop_front()) {

@@ -34,6 +34,8 @@ public:
   Value flag(bool value);
   Value logicalNot(Value value);
   Interval full(unsigned width);
+  /// `a`, or the whole type if its ends have passed each other by wrapping.
+  Interval ordered(Interval a);
   Interval point(Value value) { return {value, value}; }
   /// value, extended or cast to i64.
   Value toInt64(Value value, bool isSigned = true);

@@ -14,7 +14,9 @@
 namespace mlir::attn {
 
 /// The coordinates of a tile: index values, the ranges inclusive and not empty.
-/// A range whose ends are one value, or equal constants, is exact.
+/// A range whose ends are one value, or equal constants, is exact. Positions
+/// far out may wrap, and with them the end of a range: then it may hold
+/// anything.
 struct TileRanges {
   Value b;
   Value hLo, hHi, iLo, iHi, jLo, jHi;

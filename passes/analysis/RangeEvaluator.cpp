@@ -58,7 +58,7 @@ RangeEvaluator::Abstract RangeEvaluator::getArgument(Value lo, Value hi) {
   std::optional<int64_t> first = getConstantIntValue(lo);
   if (lo == hi || (first && first == getConstantIntValue(hi)))
     return {lo, {}, {}};
-  return {{}, Interval{emitter.toInt64(lo), emitter.toInt64(hi)}, {}};
+  return {{}, emitter.ordered({emitter.toInt64(lo), emitter.toInt64(hi)}), {}};
 }
 
 RangeEvaluator::Abstract RangeEvaluator::unknown(Operation *op) {

@@ -1,14 +1,23 @@
 // RUN: attn-test-opt %s --test-attn-classify --canonicalize --cse --verify-diagnostics | FileCheck %s
 
-// Two compares of corners: (b, h, h, i, i, j, j) are the last seven arguments.
+// Two compares of corners: (b, h, h, i, i, j, j) are the last seven arguments. A
+// range whose end has wrapped may hold anything.
 // CHECK-LABEL: func.func @causal.classify(
 // CHECK-SAME: %[[ILO:[^:]*]]: index, %[[IHI:[^:]*]]: index, %[[JLO:[^:]*]]: index, %[[JHI:[^:]*]]: index) -> (i1, i1, i1)
 // CHECK-DAG: %[[I0:.*]] = arith.index_cast %[[ILO]]
 // CHECK-DAG: %[[I1:.*]] = arith.index_cast %[[IHI]]
 // CHECK-DAG: %[[J0:.*]] = arith.index_cast %[[JLO]]
 // CHECK-DAG: %[[J1:.*]] = arith.index_cast %[[JHI]]
-// CHECK-DAG: %[[TRUE:.*]] = arith.cmpi sle, %[[J0]], %[[I1]] : i64
-// CHECK-DAG: %[[FALSE:.*]] = arith.cmpi sgt, %[[J1]], %[[I0]] : i64
+// CHECK-DAG: %[[MIN:.*]] = arith.constant -9223372036854775808 : i64
+// CHECK-DAG: %[[MAX:.*]] = arith.constant 9223372036854775807 : i64
+// CHECK-DAG: %[[IOK:.*]] = arith.cmpi sle, %[[I0]], %[[I1]] : i64
+// CHECK-DAG: %[[IFIRST:.*]] = arith.select %[[IOK]], %[[I0]], %[[MIN]] : i64
+// CHECK-DAG: %[[ILAST:.*]] = arith.select %[[IOK]], %[[I1]], %[[MAX]] : i64
+// CHECK-DAG: %[[JOK:.*]] = arith.cmpi sle, %[[J0]], %[[J1]] : i64
+// CHECK-DAG: %[[JFIRST:.*]] = arith.select %[[JOK]], %[[J0]], %[[MIN]] : i64
+// CHECK-DAG: %[[JLAST:.*]] = arith.select %[[JOK]], %[[J1]], %[[MAX]] : i64
+// CHECK-DAG: %[[TRUE:.*]] = arith.cmpi sle, %[[JFIRST]], %[[ILAST]] : i64
+// CHECK-DAG: %[[FALSE:.*]] = arith.cmpi sgt, %[[JLAST]], %[[IFIRST]] : i64
 // CHECK: return %[[TRUE]], %[[FALSE]], %{{.*}} : i1, i1, i1
 func.func @causal(%q: tensor<1x1x?x8xf32>) -> tensor<1x1x?x8xf32> {
   %o = attn.softmax %q, %q, %q align(top_left) mask(#attn.causal)
@@ -90,7 +99,8 @@ func.func @unknown(%q: tensor<1x1x?x8xf32>, %m: tensor<?x?xi1>)
 // The rest of such a mask still skips tiles.
 // CHECK-LABEL: func.func @unknown_but_causal.classify(
 // CHECK: %[[ANY:.*]] = arith.constant true
-// CHECK: %[[TRUE:.*]] = arith.cmpi sle
+// CHECK: %[[LAST:.*]] = arith.select %{{.*}}, %{{.*}} : i64
+// CHECK: %[[TRUE:.*]] = arith.cmpi sle, %{{.*}}, %[[LAST]] : i64
 // CHECK: return %[[TRUE]], %[[ANY]]
 func.func @unknown_but_causal(%q: tensor<1x1x?x8xf32>, %m: tensor<?x?xi1>)
     -> tensor<1x1x?x8xf32> {

@@ -5,7 +5,7 @@
 // STAGE: func.func @causal.tiles(
 
 // The function stays; beside it there is one of the same arguments. The class of
-// a tile is two compares of its corners.
+// a tile is two compares of its corners, unless those have wrapped.
 // CHECK-LABEL: func.func @causal(
 // CHECK: attn.softmax
 // CHECK-LABEL: func.func @causal.tiles(
@@ -23,8 +23,10 @@
 // CHECK: scf.for %[[JLO:[^ ]*]] = %[[C0]] to %[[S]] step %[[C64]]
 // CHECK-DAG: %[[I0:.*]] = arith.index_cast %[[ILO]]
 // CHECK-DAG: %[[J0:.*]] = arith.index_cast %[[JLO]]
-// CHECK: %[[VISIT:.*]] = arith.cmpi sle, %[[J0]], %{{.*}} : i64
-// CHECK: %[[MASK:.*]] = arith.cmpi sgt, %{{.*}}, %[[I0]] : i64
+// CHECK-DAG: %[[I:.*]] = arith.select %{{.*}}, %[[I0]], %{{.*}} : i64
+// CHECK-DAG: %[[J:.*]] = arith.select %{{.*}}, %[[J0]], %{{.*}} : i64
+// CHECK: %[[VISIT:.*]] = arith.cmpi sle, %[[J]], %{{.*}} : i64
+// CHECK: %[[MASK:.*]] = arith.cmpi sgt, %{{.*}}, %[[I]] : i64
 // CHECK: %[[SKIP:.*]] = arith.select %[[VISIT]], %[[C0]], %[[C1]]
 // CHECK: arith.select %[[MASK]]
 // CHECK: tensor.from_elements

@@ -31,7 +31,8 @@ module attributes {attn.target = "cpu:avx2"} {
 // CHECK-LABEL: func @skips_tiles_above_the_diagonal
 // CHECK:         scf.forall (%[[T:.*]]) in
 // CHECK:           scf.for %[[K0:[a-z0-9]+]] =
-// CHECK:             %[[FIRST:.*]] = arith.index_cast %[[K0]]
+// CHECK:             %[[J:.*]] = arith.index_cast %[[K0]]
+// CHECK:             %[[FIRST:.*]] = arith.select %{{.*}}, %[[J]], %{{.*}} : i64
 // CHECK:             %[[VISIT:.*]] = arith.cmpi sle, %[[FIRST]], %{{.*}}
 // CHECK:             %[[MASKED:.*]] = arith.cmpi {{sgt|slt}},
 // CHECK:             scf.if %[[VISIT]]

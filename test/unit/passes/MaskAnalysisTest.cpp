@@ -37,11 +37,14 @@ protected:
           std::numeric_limits<int32_t>::max() - int64_t(3),
           std::numeric_limits<int32_t>::min() - int64_t(2),
           std::numeric_limits<int64_t>::max() - 9,
+          std::numeric_limits<int64_t>::max() - 2,
           std::numeric_limits<int64_t>::min(),
           int64_t(1) << 40,
           -9};
       int64_t lo = below(4) == 0 ? kFar[below(std::size(kFar))] : below(20);
-      return {lo, lo + below(count)};
+      // The end may wrap, as that of a tile does far out.
+      return {lo, static_cast<int64_t>(static_cast<uint64_t>(lo) +
+                                       static_cast<uint64_t>(below(count)))};
     };
     TileBox box{below(2), {0, 0}, position(6), position(6)};
     box.h[0] = below(4);

@@ -95,12 +95,21 @@ bool MaskFixture::fitsInt32(const TileBox &box) { return execute(box, fits); }
 
 ClassValue MaskFixture::enumerate(const TileBox &box) {
   ClassValue result{false, false};
-  // Counted, as the last position may be the largest integer.
-  for (int64_t h = box.h[0], hn = box.h[1] - h; hn >= 0; --hn, h += hn >= 0)
-    for (int64_t i = box.i[0], in = box.i[1] - i; in >= 0; --in, i += in >= 0)
-      for (int64_t j = box.j[0], jn = box.j[1] - j; jn >= 0; --jn, j += jn >= 0)
+  // Counted, as positions may wrap.
+  auto forEach = [](std::array<int64_t, 2> range,
+                    function_ref<void(int64_t)> body) {
+    uint64_t first = range[0], count = range[1] - first;
+    for (uint64_t n = 0; n <= count; ++n)
+      body(static_cast<int64_t>(first + n));
+  };
+  forEach(box.h, [&](int64_t h) {
+    forEach(box.i, [&](int64_t i) {
+      forEach(box.j, [&](int64_t j) {
         if (std::optional<bool> kept = keeps(box.b, h, i, j))
           (*kept ? result.canBeTrue : result.canBeFalse) = true;
+      });
+    });
+  });
   return result;
 }
 
