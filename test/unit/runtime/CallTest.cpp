@@ -36,6 +36,7 @@ void kernel(void **arguments) {
   int32_t m = *static_cast<int32_t *>(arguments[4]);
   auto &out = *static_cast<Matrix *>(arguments[5]);
   ASSERT_EQ(a.strides[1], 1);
+  ASSERT_EQ(reinterpret_cast<uintptr_t>(a.aligned) % sizeof(float), 0u);
   ASSERT_EQ(b.strides[1], 1);
   ASSERT_EQ(out.strides[1], 1);
   for (int64_t i = 0; i < out.sizes[0]; ++i)
@@ -324,6 +325,8 @@ TEST_F(Call, kernels_that_run_out_of_memory) {
   EXPECT_NE(first, nullptr);
   function.kernel = [](void **) { kernelAllocateAligned(64, SIZE_MAX - 100); };
   EXPECT_THAT(errorOf(inputs()), HasSubstr("can't allocate"));
+  // Outside of a call there is nothing to leave.
+  EXPECT_EQ(kernelAllocate(SIZE_MAX / 2), nullptr);
   // Afterwards everything works as before.
   function.kernel = kernel;
   EXPECT_TRUE(callFunction(function, inputs()).ok());
