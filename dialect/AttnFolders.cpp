@@ -28,6 +28,21 @@ static WindowAttr intersectWindows(ArrayRef<WindowAttr> windows) {
   return WindowAttr::get(windows.front().getContext(), left, right);
 }
 
+/// `op` as an op of type `ToTy`, with or without the second result. Takes the
+/// regions of `op` and keeps its attributes.
+template <typename ToTy, typename FromTy>
+static ToTy rebuildAs(RewriterBase &rewriter, FromTy op, bool withLse) {
+  auto newOp = ToTy::create(
+      rewriter, op.getLoc(), op.getOutput().getType(),
+      withLse ? op.getLse().getType() : Type(), op.getQuery(), op.getKey(),
+      op.getValue(), op.getScaleAttr(), op.getSoftcapAttr(), op.getAlignAttr(),
+      op.getOffset(), op.getMaskAttr(), op.getLengths(), op.getKeyOffset());
+  newOp->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  for (auto [from, to] : llvm::zip(op->getRegions(), newOp->getRegions()))
+    rewriter.inlineRegionBefore(from, to, to.begin());
+  return newOp;
+}
+
 namespace {
 
 /// mask(#causal, #window<left = 8, right = 3>, #window<left = 4>, #causal)
@@ -130,13 +145,7 @@ template <typename OpTy> struct DropUnusedLse : public OpRewritePattern<OpTy> {
                                 PatternRewriter &rewriter) const override {
     if (!op.getLse() || !op.getLse().use_empty())
       return rewriter.notifyMatchFailure(op, "lse is absent or used");
-    auto newOp = OpTy::create(
-        rewriter, op.getLoc(), op.getOutput().getType(), /*lse=*/Type(),
-        op.getQuery(), op.getKey(), op.getValue(), op.getScaleAttr(),
-        op.getSoftcapAttr(), op.getAlignAttr(), op.getOffset(),
-        op.getMaskAttr(), op.getLengths(), op.getKeyOffset());
-    for (auto [from, to] : llvm::zip(op->getRegions(), newOp->getRegions()))
-      rewriter.inlineRegionBefore(from, to, to.begin());
+    OpTy newOp = rebuildAs<OpTy>(rewriter, op, /*withLse=*/false);
     rewriter.replaceAllUsesWith(op.getOutput(), newOp.getOutput());
     rewriter.eraseOp(op);
     return success();
@@ -153,14 +162,8 @@ struct GqaToSoftmax : public OpRewritePattern<GqaOp> {
     int64_t keyHeads = op.getKey().getType().getDimSize(1);
     if (ShapedType::isDynamic(queryHeads) || queryHeads != keyHeads)
       return rewriter.notifyMatchFailure(op, "heads are not known to be equal");
-    auto newOp = SoftmaxOp::create(
-        rewriter, op.getLoc(), op.getOutput().getType(),
-        op.getLse() ? op.getLse().getType() : Type(), op.getQuery(),
-        op.getKey(), op.getValue(), op.getScaleAttr(), op.getSoftcapAttr(),
-        op.getAlignAttr(), op.getOffset(), op.getMaskAttr(), op.getLengths(),
-        op.getKeyOffset());
-    for (auto [from, to] : llvm::zip(op->getRegions(), newOp->getRegions()))
-      rewriter.inlineRegionBefore(from, to, to.begin());
+    bool withLse = static_cast<bool>(op.getLse());
+    SoftmaxOp newOp = rebuildAs<SoftmaxOp>(rewriter, op, withLse);
     rewriter.replaceOp(op, newOp->getResults());
     return success();
   }

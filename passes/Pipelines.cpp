@@ -29,12 +29,8 @@ static void endStage(OpPassManager &pm, const PipelineOptions &options,
   pm.addPass(createDumpStage(dump));
 }
 
-/// Leaves out the pattern that clones destination-style ops over casts: it
-/// reads the first block of every region, and those of tile ops may be empty.
 static void addSimplification(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass(
-      GreedyRewriteConfig(),
-      /*disabledPatterns=*/{"FoldTensorCastProducerOp"}));
+  pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
 

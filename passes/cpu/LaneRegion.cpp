@@ -59,8 +59,7 @@ Value LaneRegion::emitRow(ArrayRef<Value> arguments) {
   for (Operation &op : block.without_terminator())
     if (perRow.contains(&op))
       emitOp(&op);
-  Value result =
-      getLanes(values.lookup(cast<YieldOp>(block.back()).getValue()));
+  Value result = getLanes(find(cast<YieldOp>(block.back()).getValue()));
   values = std::move(invariant);
   return result;
 }
@@ -89,21 +88,23 @@ Value LaneRegion::toIndex(Value scalar) {
   return arith::IndexCastOp::create(kb.b, kb.loc, kb.b.getIndexType(), scalar);
 }
 
+LaneValue LaneRegion::find(Value value) {
+  auto it = values.find(value);
+  if (it != values.end())
+    return it->second;
+  // Values from outside the region are captured scalars, or constants that
+  // folding has moved there.
+  if (value.getType().isIndex())
+    return fromIndex(value);
+  if (value.getType().isInteger(64) && indexType.isInteger(32))
+    return {arith::TruncIOp::create(kb.b, kb.loc, indexType, value)};
+  return {value};
+}
+
 void LaneRegion::emitOp(Operation *op) {
-  // Values from outside the region are captured scalars.
   SmallVector<LaneValue> operands;
-  for (Value operand : op->getOperands()) {
-    auto it = values.find(operand);
-    if (it != values.end())
-      operands.push_back(it->second);
-    else if (operand.getType().isIndex())
-      operands.push_back(fromIndex(operand));
-    else if (operand.getType().isInteger(64) && indexType.isInteger(32))
-      operands.push_back(
-          {arith::TruncIOp::create(kb.b, kb.loc, indexType, operand)});
-    else
-      operands.push_back({operand});
-  }
+  for (Value operand : op->getOperands())
+    operands.push_back(find(operand));
   LaneValue result;
   if (isa<arith::ConstantOp>(op))
     result = emitConstant(op);

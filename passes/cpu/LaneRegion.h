@@ -45,6 +45,7 @@ public:
 private:
   using ValueMap = llvm::DenseMap<Value, LaneValue>;
 
+  LaneValue find(Value value);
   void emitOp(Operation *op);
   LaneValue emitElementwise(Operation *op, ArrayRef<LaneValue> operands);
   LaneValue emitConstant(Operation *op);

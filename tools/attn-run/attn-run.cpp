@@ -55,6 +55,19 @@ static int emit(const Options &options, const Program &program) {
   return done ? 0 : fail(done.error());
 }
 
+/// What became of the tiles of a call, as a remark; a device may have none.
+static void printTiles(const Program &program, const std::string &function,
+                       const std::vector<Value> &inputs) {
+  Result<std::array<int64_t, 3>> tiles = program.tiles(function, inputs);
+  if (tiles)
+    std::fprintf(stderr,
+                 "%s: remark: key tiles: %lld skipped, %lld plain, %lld "
+                 "masked\n",
+                 function.c_str(), static_cast<long long>((*tiles)[0]),
+                 static_cast<long long>((*tiles)[1]),
+                 static_cast<long long>((*tiles)[2]));
+}
+
 static int runFunction(const Options &options, const Program &program) {
   Result<Signature> signature = chooseFunction(program, options.function);
   if (!signature)
@@ -71,6 +84,8 @@ static int runFunction(const Options &options, const Program &program) {
   if (!results)
     return fail(results.error());
 
+  if (options.engine.remarks)
+    printTiles(program, signature->function, inputs);
   bool isQuiet = options.check || options.benchmark > 0 ||
                  !options.outputs.empty() || !options.expected.empty();
   if (!isQuiet)

@@ -114,3 +114,18 @@ module attributes {attn.target = "cpu:avx512"} {
     return %o : tensor<1x1x?x8xf32>
   }
 }
+
+// -----
+
+// Static sizes that no tile divides: canonicalisation narrows types, and folds
+// the casts that come of it, around an op without regions.
+
+// CHECK-LABEL: func @survives_canonicalisation_of_static_sizes
+// CHECK:         attn.online_softmax
+// CHECK-NOT:     attn.gqa
+module attributes {attn.target = "cpu:generic"} {
+  func.func @survives_canonicalisation_of_static_sizes(%q: tensor<2x4x33x16xf32>, %k: tensor<2x2x40x16xf32>, %v: tensor<2x2x40x16xf32>) -> tensor<2x4x33x16xf32> {
+    %o = attn.gqa %q, %k, %v : (tensor<2x4x33x16xf32>, tensor<2x2x40x16xf32>, tensor<2x2x40x16xf32>) -> tensor<2x4x33x16xf32>
+    return %o : tensor<2x4x33x16xf32>
+  }
+}
