@@ -173,6 +173,26 @@ TEST_P(Cases, A52_TrueKeeps) {
                {1});
 }
 
+TEST_P(Cases, RegionsThatFoldToConstants) {
+  auto keep = [](const std::string &value) {
+    return "keep {\n" + keepArguments + "    %p = " + value +
+           "\n    attn.yield %p : i1\n  }";
+  };
+  Got got = uniform(keep("arith.constant false"), 2, T + 2);
+  expectValues(got.o, {0, 0});
+  expectValues(got.lse, {-INFINITY, -INFINITY});
+  got = uniform(keep("arith.cmpi slt, %j, %j : index"), 2, T + 2);
+  expectValues(got.o, {0, 0});
+  got = uniform(keep("arith.cmpi sle, %j, %j : index"), 2, T + 2);
+  expectValues(got.o, {(T + 3) / 2.0, (T + 3) / 2.0});
+  got = uniform("score {\n" + scoreArguments +
+                    "    %t = arith.constant 2.5 : f32\n"
+                    "    attn.yield %t : f32\n  }",
+                1, 3);
+  expectValues(got.o, {2});
+  expectValues(got.lse, {2.5 + std::log(3.0)});
+}
+
 TEST_P(Cases, A54_WindowInAChunk) {
   Variant v{"v", ", %p: index", "",
             "offset(%p : index) mask(#attn.causal, #attn.window<left = 1>)"};
