@@ -174,6 +174,40 @@ static Variant bias() {
           }};
 }
 
+/// Every function that a region may call on floats, where all are smooth.
+static Variant scoreFunctions() {
+  return {"score_functions", "", "",
+          score("    %zero = arith.constant 0.0 : f32\n"
+                "    %one = arith.constant 1.0 : f32\n"
+                "    %slope = arith.constant 0.1 : f32\n"
+                "    %abs = math.absf %s : f32\n"
+                "    %more = arith.addf %abs, %one : f32\n"
+                "    %log = math.log %more : f32\n"
+                "    %root = math.sqrt %more : f32\n"
+                "    %neg = arith.negf %abs : f32\n"
+                "    %exp = math.exp %neg : f32\n"
+                "    %tanh = math.tanh %s : f32\n"
+                "    %small = arith.mulf %s, %slope : f32\n"
+                "    %positive = arith.cmpf ogt, %s, %zero : f32\n"
+                "    %leaky = arith.select %positive, %s, %small : f32\n"
+                "    %x0 = math.fma %log, %root, %leaky : f32\n"
+                "    %x1 = arith.divf %exp, %more : f32\n"
+                "    %x2 = arith.maxnumf %tanh, %small : f32\n"
+                "    %x3 = arith.minnumf %x1, %slope : f32\n"
+                "    %x4 = arith.addf %x0, %x2 : f32\n"
+                "    %t = arith.subf %x4, %x3 : f32\n"),
+          [](Problem &p) {
+            p.attention.score = [](double s, int64_t, int64_t, int64_t,
+                                   int64_t) {
+              double more = std::abs(s) + 1.0;
+              double leaky = s > 0.0 ? s : 0.1 * s;
+              return std::log(more) * std::sqrt(more) + leaky +
+                     std::max(std::tanh(s), 0.1 * s) -
+                     std::min(std::exp(-std::abs(s)) / more, 0.1);
+            };
+          }};
+}
+
 /// A table over i - j that is shorter than the distances: reads outside it get
 /// its first or last entry.
 static Variant relativeBias() {
@@ -243,7 +277,7 @@ const std::vector<Variant> &attn::test::regionVariants() {
       blockDiagonal(),        dilatedWindow(),        documents(),
       booleanMask(DType::i1), booleanMask(DType::i8), alibi(DType::f32),
       alibi(DType::bf16),     clampedScore(),         bias(),
-      relativeBias(),         prefixAndScore(),
+      relativeBias(),         scoreFunctions(),       prefixAndScore(),
   };
   return variants;
 }
