@@ -15,6 +15,7 @@ TRUE = {
                f"0.5 s\n12 ms\n{FENCE}\n",
     "skipped lines": f"{FENCE}console\n$ seq 5\n1\n...\n4\n5\n{FENCE}\n",
     "skipped text": f"{FENCE}console\n$ echo a b c\n  a ... c\n{FENCE}\n",
+    "IR": f"{FENCE}console\n$ echo '%7:2 = f %8, %x'\n%1:2 = f %2, %x\n{FENCE}\n",
     "continued command": f"{FENCE}console\n$ echo a \\\n    b\na b\n{FENCE}\n",
     "excerpt": f"{FENCE}mlir\nb\n\n  c\n{FENCE}\n",
     "dev command": f"{FENCE}console\n$ ./dev test\n{FENCE}\n",
@@ -24,6 +25,7 @@ FALSE = {
     "output": f"{FENCE}console\n$ echo one\ntwo\n{FENCE}\n",
     "missing output": f"{FENCE}console\n$ echo one\n{FENCE}\n",
     "integer": f"{FENCE}console\n$ echo 3 tiles\n4 tiles\n{FENCE}\n",
+    "IR": f"{FENCE}console\n$ echo '%7 = f %x'\n%7 = f %y\n{FENCE}\n",
     "text": f"{FENCE}console\n$ echo a b c\na ... d\n{FENCE}\n",
     "indented block": f"1. x\n\n   {FENCE}console\n   $ echo 1\n   2\n"
                       f"   {FENCE}\n",

@@ -8,8 +8,9 @@ In each document:
 - a ```console block holds commands ("$ ...") and the output they print. Every
   command runs from the source root, with build/bin standing for BIN_DIR, and its
   output has to match: line by line, indentation apart. A line "..." stands for
-  any lines, "..." in a line for any text, and a measured number (with a point
-  or an exponent, or before a unit of time) for any number. The commands of ./dev would start the tests again from inside: of
+  any lines, "..." in a line for any text, a measured number (with a point or an
+  exponent, or before a unit of time) for any number, and a numbered value of IR
+  (%12) for any such value. The commands of ./dev would start the tests again from inside: of
   those only the existence is checked.
 - a ```mlir or ```cpp block is a piece of a file under examples/, apart from
   indentation and blank lines, so that it is compiled there; blocks marked
@@ -26,14 +27,19 @@ import textwrap
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
 NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+(?= (?:m|u)?s\b)")
+VALUE = re.compile(r"%\d+")
 TIMEOUT_SECONDS = 120
 SHOWN_LINES, SHOWN_COLUMNS = 40, 160
 
 
+def normalise(line):
+    return NUMBER.sub("#", VALUE.sub("%#", line.strip()))
+
+
 def line_matches(expected, actual):
-    pieces = NUMBER.sub("#", expected.strip()).split("...")
+    pieces = normalise(expected).split("...")
     pattern = ".*".join(re.escape(piece) for piece in pieces)
-    return re.fullmatch(pattern, NUMBER.sub("#", actual.strip()))
+    return re.fullmatch(pattern, normalise(actual))
 
 
 def matches(expected, actual):
