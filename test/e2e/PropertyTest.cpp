@@ -234,6 +234,39 @@ TEST_P(Property, ThreadsDoNotChangeBits) {
 INSTANTIATE_TEST_SUITE_P(Masks, Property, testing::ValuesIn(cells(masks)),
                          cellName);
 
+/// A bias that a mask covers is never looked at.
+class MaskedBias : public testing::TestWithParam<Target> {};
+
+TEST_P(MaskedBias, NeverMatters) {
+  ATTN_SKIP_UNLESS_HERE(GetParam());
+  Variant variant = variantNamed("bias");
+  const std::string align = "align(top_left)";
+  variant.clauses.replace(0, align.size(), align + " mask(#attn.causal)");
+  std::string ir = irFor("gqa", DType::f32, variant);
+  Problem problem = makeProblem(sizes, DType::f32, variant, 5);
+  problem.attention.causal = true;
+  std::vector<Tensor> clean = run(GetParam(), ir, problem);
+  EXPECT_EQ(checkAgainst(oracle::attend(problem.attention, problem.q, problem.k,
+                                        problem.v),
+                         DType::f32, clean),
+            "");
+  Tensor &bias = *problem.captured.owned.back();
+  for (int64_t h = 0, n = 0; h < sizes.hq; ++h)
+    for (int64_t i = 0; i < sizes.sq; ++i)
+      for (int64_t j = 0; j < sizes.skv; ++j, ++n)
+        if (j > i)
+          bias.set(n, j % 2 == 0 ? NAN : INFINITY);
+  std::vector<Tensor> got = run(GetParam(), ir, problem);
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_TRUE(toBytes(got[0].view()) == toBytes(clean[0].view()));
+  EXPECT_TRUE(toBytes(got[1].view()) == toBytes(clean[1].view()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, MaskedBias, testing::ValuesIn(allTargets()),
+                         [](const testing::TestParamInfo<Target> &info) {
+                           return info.param.name;
+                         });
+
 /// The property tests compare bits, so a small change must be seen.
 TEST(PropertyMustFail, OnASmallChange) {
   const Variant &variant = variantNamed("causal_bottom_right");

@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 
 #include <cstdlib>
+#include <limits>
 
 using namespace attn;
 using namespace attn::test;
@@ -23,6 +24,7 @@ const TileSize tileSizes[] = {
 struct Mask {
   std::string name, arguments, clauses;
   bool (*keeps)(int64_t i, int64_t j);
+  int64_t length = std::numeric_limits<int64_t>::max();
 };
 
 /// 16 documents of unequal length in 1024 tokens.
@@ -69,6 +71,8 @@ const std::vector<Mask> &masks() {
             "    %y = tensor.extract %doc[%j] : tensor<?xi32>\n"
             "    %p = arith.cmpi eq, %x, %y : i32\n"),
        [](int64_t i, int64_t j) { return documentOf(i) == documentOf(j); }},
+      {"lengths", ", %n: tensor<?xi64>", "lengths(%n : tensor<?xi64>)",
+       [](int64_t, int64_t) { return true; }, 300},
   };
   return all;
 }
@@ -95,17 +99,18 @@ struct Counts {
 };
 
 /// What the definition needs: a tile without an allowed pair is skipped, one
-/// with nothing but allowed pairs needs no mask code. With key tiles that end
-/// in the middle, the last one needs it too.
+/// with nothing but allowed pairs needs no mask code. Where the keys end within
+/// a tile, fewer keys do without a mask.
 Counts idealCounts(const TileSize &tile, int64_t sq, int64_t skv,
-                   bool (*keeps)(int64_t, int64_t)) {
+                   const Mask &mask) {
   Counts counts;
   for (int64_t i0 = 0; i0 < sq; i0 += tile.rows)
     for (int64_t j0 = 0; j0 < skv; j0 += tile.keys) {
-      bool any = false, all = j0 + tile.keys <= skv;
+      bool any = false, all = true;
       for (int64_t i = i0; i < std::min(i0 + tile.rows, sq); ++i)
-        for (int64_t j = j0; j < std::min(j0 + tile.keys, skv); ++j) {
-          bool kept = keeps(i + skv - sq, j);
+        for (int64_t j = j0; j < std::min({j0 + tile.keys, skv, mask.length});
+             ++j) {
+          bool kept = mask.keeps(i + skv - sq, j);
           any |= kept;
           all &= kept;
         }
@@ -132,29 +137,36 @@ TEST_P(TileCount, IsWithinTenPercentOfTheIdeal) {
       engine.compileText(irFor("softmax", DType::f32, variant));
   ASSERT_TRUE(program.ok()) << program.error().message;
 
-  Arguments inputs;
-  std::vector<double> zeros(size_t(b * h * tokens * 8));
-  for (int n = 0; n < 3; ++n)
-    inputs.add(DType::f32, {b, h, tokens, 8}, zeros);
-  if (!cell.mask.arguments.empty()) {
-    std::vector<double> ids;
-    for (int64_t t = 0; t < tokens; ++t)
-      ids.push_back(double(documentOf(t)));
-    ASSERT_EQ(ids.back(), 15);
-    inputs.add(DType::i32, {tokens}, ids);
-  }
-  Result<std::array<int64_t, 3>> tiles = program->tiles("main", inputs.values);
-  ASSERT_TRUE(tiles.ok()) << tiles.error().message;
+  for (auto [sq, skv] :
+       {std::pair<int64_t, int64_t>{tokens, tokens}, {700, 1000}}) {
+    Arguments inputs;
+    for (int64_t rows : {sq, skv, skv})
+      inputs.add(DType::f32, {b, h, rows, 8},
+                 std::vector<double>(size_t(b * h * rows * 8)));
+    if (cell.mask.name == "lengths") {
+      inputs.add(DType::i64, {b}, {300, 300});
+    } else if (cell.mask.name == "documents") {
+      std::vector<double> ids;
+      for (int64_t t = 0; t < tokens; ++t)
+        ids.push_back(double(documentOf(t)));
+      ASSERT_EQ(ids.back(), 15);
+      inputs.add(DType::i32, {tokens}, ids);
+    }
+    Result<std::array<int64_t, 3>> tiles =
+        program->tiles("main", inputs.values);
+    ASSERT_TRUE(tiles.ok()) << tiles.error().message;
 
-  Counts got{(*tiles)[0], (*tiles)[1], (*tiles)[2]};
-  Counts want = idealCounts(cell.tile, tokens, tokens, cell.mask.keeps);
-  EXPECT_EQ(got.total(), want.total() * b * h);
-  EXPECT_TRUE(
-      isWithin(got.plain + got.masked, (want.plain + want.masked) * b * h))
-      << "visited " << got.plain + got.masked << ", ideal "
-      << (want.plain + want.masked) * b * h;
-  EXPECT_TRUE(isWithin(got.masked, want.masked * b * h))
-      << "masked " << got.masked << ", ideal " << want.masked * b * h;
+    Counts got{(*tiles)[0], (*tiles)[1], (*tiles)[2]};
+    Counts want = idealCounts(cell.tile, sq, skv, cell.mask);
+    EXPECT_EQ(got.total(), want.total() * b * h) << sq << " x " << skv;
+    EXPECT_TRUE(
+        isWithin(got.plain + got.masked, (want.plain + want.masked) * b * h))
+        << "visited " << got.plain + got.masked << ", ideal "
+        << (want.plain + want.masked) * b * h << ", " << sq << " x " << skv;
+    EXPECT_TRUE(isWithin(got.masked, want.masked * b * h))
+        << "masked " << got.masked << ", ideal " << want.masked * b * h << ", "
+        << sq << " x " << skv;
+  }
 }
 
 std::string cellName(const testing::TestParamInfo<Cell> &info) {
@@ -170,8 +182,7 @@ TEST(TileCountMustFail, OnTilesThatAreNotSkipped) {
   EXPECT_FALSE(isWithin(111, 100));
   EXPECT_FALSE(isWithin(1, 0));
   // Counting a causal mask as none is far off.
-  Counts causal = idealCounts(tileSizes[0], tokens, tokens,
-                              [](int64_t i, int64_t j) { return j <= i; });
+  Counts causal = idealCounts(tileSizes[0], tokens, tokens, masks()[1]);
   EXPECT_EQ(causal.total(), 22 * 16);
   EXPECT_FALSE(isWithin(causal.total(), causal.plain + causal.masked));
 }
