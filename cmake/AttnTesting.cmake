@@ -45,6 +45,7 @@ function(attn_add_gtest name)
     set_tests_properties(${name} PROPERTIES TIMEOUT 1500)
   else()
     gtest_discover_tests(${name} TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST
+      NO_PRETTY_VALUES
       DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
   endif()
 endfunction()
