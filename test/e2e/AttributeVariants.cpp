@@ -72,6 +72,23 @@ const std::vector<Variant> &attn::test::attributeVariants() {
          p.attention.align = Align::BottomRight;
          p.attention.window = Window{0, 0};
        }},
+      {"window_of_any_size", "", "",
+       "align(bottom_right) mask(#attn.window<left = 9223372036854775807, "
+       "right = 9223372036854775806>)",
+       [](Problem &p) { p.attention.align = Align::BottomRight; }},
+      {"causal_far_positions", ", %p: index, %k0: index", "",
+       "offset(%p : index) mask(#attn.causal, #attn.window<left = 25>) "
+       "key_offset(%k0 : index)",
+       [](Problem &p) {
+         // Every position fits 64 bits, none fits 32.
+         p.attention.align = Align::Offset;
+         p.attention.keyOffset = INT64_MAX - 4 - p.sizes.sq - p.sizes.skv;
+         p.attention.offset = {p.attention.keyOffset + 3};
+         p.attention.causal = true;
+         p.attention.window = Window{25, std::nullopt};
+         p.captured.add(p.attention.offset[0]);
+         p.captured.add(p.attention.keyOffset);
+       }},
       {"scale_softcap", "", "", "scale(0.7) softcap(2.0)",
        [](Problem &p) {
          p.attention.scale = 0.7;

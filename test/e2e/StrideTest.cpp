@@ -149,6 +149,32 @@ TEST_P(Strides, StrideZeroBroadcasts) {
   expectSameBits(run(GetParam(), p.ir, shared), run(GetParam(), p.ir, copied));
 }
 
+TEST_P(Strides, CapturedTensorsMayBeViews) {
+  Packed p = makePacked(DType::f32, sizes, "documents");
+  std::vector<Tensor> want = run(GetParam(), p.ir, p.inputs);
+  // Ids with a gap after each, then transposed: no unit stride is left.
+  TensorView packed = p.view(3);
+  int64_t rows = packed.sizes[0], columns = packed.sizes[1];
+  storage.push_back(makeTensor(DType::i32, {columns, rows + 1},
+                               std::vector<double>(columns * (rows + 1), 99)));
+  TensorView view{
+      storage.back()->view().data, DType::i32, packed.sizes, {1, rows + 1}};
+  copyElements(packed, view);
+  std::vector<Value> inputs = p.inputs;
+  inputs[3] = view;
+  expectSameBits(run(GetParam(), p.ir, inputs), want);
+
+  // One length for all batch entries.
+  p = makePacked(DType::f32, sizes, "lengths");
+  std::shared_ptr<Tensor> both = makeTensor(DType::i64, {2}, {33, 33});
+  std::shared_ptr<Tensor> one = makeTensor(DType::i64, {1}, {33});
+  inputs = p.inputs;
+  inputs[3] = both->view();
+  want = run(GetParam(), p.ir, inputs);
+  inputs[3] = TensorView{one->view().data, DType::i64, {2}, {0}};
+  expectSameBits(run(GetParam(), p.ir, inputs), want);
+}
+
 TEST_P(Strides, OutputsIntoStridedMemory) {
   for (DType dtype : {DType::f32, DType::bf16}) {
     Packed p = makePacked(dtype, sizes, "causal_bottom_right");

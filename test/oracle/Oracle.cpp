@@ -39,9 +39,10 @@ bool attn::oracle::isAllowed(const Attention &a, int64_t sq, int64_t skv,
   int64_t j = t + a.keyOffset;
   if (a.causal && j > i)
     return false;
-  if (a.window && a.window->left && j < i - *a.window->left)
+  // Bounds are as large as they like: i - left need not fit 64 bits.
+  if (a.window && a.window->left && __int128(i) - j > *a.window->left)
     return false;
-  if (a.window && a.window->right && j > i + *a.window->right)
+  if (a.window && a.window->right && __int128(j) - i > *a.window->right)
     return false;
   return !a.keep || a.keep(b, h, i, j);
 }
