@@ -61,6 +61,26 @@ TEST_P(Static, EmptySizesAreKnown) {
     for (const char *name : {"none", "causal_bottom_right"})
       check(DType::f32, name, sizes, sizes);
 }
+/// The result of one op is the query of the next, and one op's key is another's
+/// value.
+TEST_P(Static, OpsFeedOneAnother) {
+  const Sizes sizes{2, 6, 2, 37, 70, 24, 24};
+  Variant causal = variantNamed("causal_bottom_right");
+  std::string ir =
+      "func.func @main(%q: tensor<?x?x?x?xf32>, %k: tensor<?x?x?x?xf32>, "
+      "%v: tensor<?x?x?x?xf32>) -> (tensor<?x?x?x?xf32>, tensor<?x?x?xf32>) {\n"
+      "  %o = attn.gqa %q, %k, %v : (tensor<?x?x?x?xf32>, "
+      "tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>\n"
+      "  %p, %lse = attn.gqa %o, %v, %k " +
+      causal.clauses +
+      " : (tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>) -> "
+      "(tensor<?x?x?x?xf32>, tensor<?x?x?xf32>)\n"
+      "  return %p, %lse : tensor<?x?x?x?xf32>, tensor<?x?x?xf32>\n}\n";
+  Problem p = makeProblem(sizes, DType::f32, causal);
+  oracle::Result first = oracle::attend({}, p.q, p.k, p.v);
+  oracle::Result want = oracle::attend(p.attention, first.o, p.v, p.k);
+  EXPECT_EQ(checkAgainst(want, DType::f32, run(GetParam(), ir, p)), "");
+}
 } // namespace
 
 INSTANTIATE_TEST_SUITE_P(Targets, Static, testing::ValuesIn(allTargets()),
