@@ -249,7 +249,7 @@ NamedCampaign attn::fuzz::irCampaign() {
 /// Compiles the inputs that parse; the others cost next to nothing.
 static NamedCampaign compileOn(const std::string &name, EngineOptions options) {
   NamedCampaign named = onIr(name);
-  named.campaign.count = 3000;
+  named.campaign.count = 5000;
   named.campaign.perChild = 300;
   named.consume = [options](const std::string &text) {
     if (crashesUpstream(text) || !parser().parse(text))
