@@ -30,9 +30,18 @@ function(attn_add_library name)
   target_link_libraries(${name} PUBLIC attn_flags ${ARG_LINK})
 endfunction()
 
+# attn_set_sanitizer_options(PROGRAM): every program calls this.
+function(attn_set_sanitizer_options name)
+  if(ATTN_SANITIZE)
+    target_sources(${name}
+      PRIVATE ${PROJECT_SOURCE_DIR}/cmake/SanitizerOptions.cpp)
+  endif()
+endfunction()
+
 # attn_add_tool(NAME sources... [LINK libraries...])
 function(attn_add_tool name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE attn_flags ${ARG_LINK})
+  attn_set_sanitizer_options(${name})
 endfunction()

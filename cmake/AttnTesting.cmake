@@ -40,6 +40,7 @@ function(attn_add_gtest name)
     PRIVATE attn_flags ${ARG_LINK} GTest::gmock GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE
     ATTN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  attn_set_sanitizer_options(${name})
   if(ARG_WHOLE)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT 1500)
