@@ -51,14 +51,17 @@ bool hasMask(SoftmaxFamilyInterface op);
 /// Nothing if it is the default and Dk is dynamic.
 std::optional<double> getStaticScale(SoftmaxFamilyInterface op);
 
-/// Builds the conjunction of the mask attributes and the keep region of `op` at
-/// the insertion point. Returns null if the op masks nothing.
-Value buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder, Location loc,
-                Value b, Value h, Value i, Value j);
-
 /// Clones the one block of `region` at the insertion point with `args` for its
 /// arguments and returns what it yields.
 Value inlineRegion(Region &region, OpBuilder &builder, ValueRange args);
+
+/// Builds the conjunction of the mask attributes and the keep region of `op` at
+/// the insertion point, the region by `inlineKeep`. Returns null if the op
+/// masks nothing.
+using RegionInliner = function_ref<Value(Region &, OpBuilder &, ValueRange)>;
+Value buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder, Location loc,
+                Value b, Value h, Value i, Value j,
+                RegionInliner inlineKeep = inlineRegion);
 
 } // namespace mlir::attn
 

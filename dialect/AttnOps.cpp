@@ -114,7 +114,8 @@ Value attn::inlineRegion(Region &region, OpBuilder &builder, ValueRange args) {
 }
 
 Value attn::buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder,
-                      Location loc, Value b, Value h, Value i, Value j) {
+                      Location loc, Value b, Value h, Value i, Value j,
+                      RegionInliner inlineKeep) {
   Value keep;
   auto conjoin = [&](Value predicate) {
     keep =
@@ -126,7 +127,7 @@ Value attn::buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder,
       if (!mask.keepsAll())
         conjoin(mask.buildKeep(builder, loc, b, h, i, j));
   if (!op.getKeep().empty())
-    conjoin(inlineRegion(op.getKeep(), builder, {b, h, i, j}));
+    conjoin(inlineKeep(op.getKeep(), builder, {b, h, i, j}));
   return keep;
 }
 

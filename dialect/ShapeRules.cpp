@@ -57,8 +57,7 @@ SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
   return rules;
 }
 
-/// The static size that `ref` names, 1 for the constant, or nothing.
-static std::optional<int64_t> getStaticSize(DimRef ref) {
+std::optional<int64_t> attn::getStaticSize(DimRef ref) {
   if (!ref.operand)
     return 1;
   auto type = cast<RankedTensorType>(ref.operand.getType());

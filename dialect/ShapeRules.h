@@ -16,6 +16,9 @@ struct DimRef {
   int64_t dim = 0;
 };
 
+/// The static size that `ref` names, 1 for the constant, or nothing.
+std::optional<int64_t> getStaticSize(DimRef ref);
+
 /// One constraint between two sizes of an op.
 struct ShapeRule {
   enum class Kind {

@@ -21,16 +21,6 @@ FailureOr<Value> PlanRules::getSize(DimRef ref) {
   return resolver.getDim(ref.operand, ref.dim);
 }
 
-/// The static size that `ref` names, 1 for the constant, or nothing.
-static std::optional<int64_t> getStaticSize(DimRef ref) {
-  if (!ref.operand)
-    return 1;
-  auto type = cast<RankedTensorType>(ref.operand.getType());
-  if (type.isDynamicDim(ref.dim))
-    return std::nullopt;
-  return type.getDimSize(ref.dim);
-}
-
 LogicalResult PlanRules::addRules(Operation *op) {
   if (auto attention = dyn_cast<SoftmaxFamilyInterface>(op)) {
     if (failed(addShapeRules(attention)))

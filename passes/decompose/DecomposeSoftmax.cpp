@@ -72,6 +72,10 @@ private:
                                       element);
   }
   /// The plane of a B x H x S x D tensor, or the row of a B x H x S one.
+  struct HeadSlice {
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+  };
+  HeadSlice getHeadSlice(Value tensor, Value b, Value h);
   Value extractHead(Value tensor, Value b, Value h);
   Value insertHead(Value head, Value tensor, Value b, Value h);
   Value makeEmpty(ArrayRef<OpFoldResult> sizes, Type type) {
@@ -122,33 +126,33 @@ Value SoftmaxDecomposer::buildGeneric(ValueRange inputs, Value init,
       .getResult(0);
 }
 
+SoftmaxDecomposer::HeadSlice SoftmaxDecomposer::getHeadSlice(Value tensor,
+                                                             Value b, Value h) {
+  int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
+  OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0);
+  HeadSlice slice{{b, h}, {one, one}, SmallVector<OpFoldResult>(rank, one)};
+  for (int64_t dim = 2; dim < rank; ++dim) {
+    slice.offsets.push_back(zero);
+    slice.sizes.push_back(tensor::getMixedSize(builder, loc, tensor, dim));
+  }
+  return slice;
+}
+
 Value SoftmaxDecomposer::extractHead(Value tensor, Value b, Value h) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0);
-  SmallVector<OpFoldResult> offsets{b, h}, sizes{one, one};
-  for (int64_t dim = 2; dim < type.getRank(); ++dim) {
-    offsets.push_back(zero);
-    sizes.push_back(tensor::getMixedSize(builder, loc, tensor, dim));
-  }
-  SmallVector<OpFoldResult> strides(type.getRank(), one);
+  HeadSlice slice = getHeadSlice(tensor, b, h);
   auto headType = RankedTensorType::get(type.getShape().drop_front(2),
                                         type.getElementType());
-  return tensor::ExtractSliceOp::create(builder, loc, headType, tensor, offsets,
-                                        sizes, strides);
+  return tensor::ExtractSliceOp::create(builder, loc, headType, tensor,
+                                        slice.offsets, slice.sizes,
+                                        slice.strides);
 }
 
 Value SoftmaxDecomposer::insertHead(Value head, Value tensor, Value b,
                                     Value h) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0);
-  SmallVector<OpFoldResult> offsets{b, h}, sizes{one, one};
-  for (int64_t dim = 2; dim < type.getRank(); ++dim) {
-    offsets.push_back(zero);
-    sizes.push_back(tensor::getMixedSize(builder, loc, tensor, dim));
-  }
-  SmallVector<OpFoldResult> strides(type.getRank(), one);
-  return tensor::InsertSliceOp::create(builder, loc, head, tensor, offsets,
-                                       sizes, strides);
+  HeadSlice slice = getHeadSlice(tensor, b, h);
+  return tensor::InsertSliceOp::create(
+      builder, loc, head, tensor, slice.offsets, slice.sizes, slice.strides);
 }
 
 /// dots[r,t] = sum_d q[r,d] k[t,d]
@@ -189,19 +193,11 @@ SoftmaxDecomposer::Positions SoftmaxDecomposer::buildPositions(Value b) {
 /// region is computed in the types it is written in: a predicate has no more
 /// exact form than the one that the program states.
 Value SoftmaxDecomposer::buildMask(Value b, Value h, Value i, Value j) {
-  Value keep;
-  auto conjoin = [&](Value predicate) {
-    keep =
-        keep ? arith::AndIOp::create(builder, loc, keep, predicate).getResult()
-             : predicate;
-  };
-  if (ArrayAttr masks = op.getMaskAttr())
-    for (auto mask : masks.getAsRange<MaskAttrInterface>())
-      conjoin(mask.buildKeep(builder, loc, b, h, i, j));
-  if (!op.getKeep().empty())
-    conjoin(inlineWidened(op.getKeep(), builder, {b, h, i, j},
-                          builder.getF32Type()));
-  return keep;
+  return buildKeep(op, builder, loc, b, h, i, j,
+                   [](Region &region, OpBuilder &builder, ValueRange args) {
+                     return inlineWidened(region, builder, args,
+                                          builder.getF32Type());
+                   });
 }
 
 /// The final logit of query row r and key row t, -inf where the key is masked.
