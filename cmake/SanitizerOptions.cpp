@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Defaults of the sanitizers, linked into every program of such a build.
+// What the sanitizers should know about libraries that are not ours; linked
+// into every program of such a build.
 
-// LLVM's headers poison what an arena has not handed out. Our code does so,
-// the libMLIR of the system, which is not instrumented, never lifts it: every
-// arena that both use would be reported.
 extern "C" const char *__asan_default_options();
+extern "C" const char *__lsan_default_suppressions();
+
+/// libMLIR is not instrumented. Its containers look overflowed, and memory that
+/// LLVM's headers poison in our code until an arena hands it out is handed out
+/// over there, where nothing lifts the poison.
 extern "C" const char *__asan_default_options() {
-  return "allow_user_poisoning=0";
+  return "detect_container_overflow=0:allow_user_poisoning=0";
 }
+
+/// libomp keeps a block for each host thread that has ended.
+extern "C" const char *__lsan_default_suppressions() { return "leak:libomp"; }
