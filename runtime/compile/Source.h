@@ -20,9 +20,13 @@ struct Source {
   std::vector<CompiledFunction> functions;
 };
 
-/// Looks at the text before the parser does: size, nesting and what aliases
-/// expand to. Returns what is wrong, or nothing.
+/// Looks at the text before the parser does: size, nesting, what aliases expand
+/// to, and the order of values. Returns what is wrong, or nothing.
 std::optional<std::string> checkText(llvm::StringRef text);
+
+/// Finds texts that crash MLIR's parser: values used above their definition and
+/// dense arrays of index. Returns what is wrong, or nothing.
+std::optional<std::string> checkValueOrder(llvm::StringRef text);
 
 /// Checks that the module holds only what the pipelines take: functions with
 /// bodies and known types, no recursion, ops of known dialects. Emits errors.

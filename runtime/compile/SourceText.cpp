@@ -144,7 +144,9 @@ std::optional<std::string> checkText(StringRef text) {
   // Bytecode has its own reader, which trusts what it reads.
   if (text.starts_with("ML\xefR"))
     return "expected text, got bytecode";
-  return TextCheck(text).run();
+  if (std::optional<std::string> problem = TextCheck(text).run())
+    return problem;
+  return checkValueOrder(text);
 }
 
 } // namespace attn

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// attn-fuzz CAMPAIGN                 runs the campaign; 1 if a seed failed,
-// that
-//                                    is, did not come back in time
+// attn-fuzz CAMPAIGN                 runs the campaign; 1 if a seed crashed or
+//                                    did not come back in time
 // attn-fuzz CAMPAIGN FIRST COUNT     runs these seeds
 // attn-fuzz CAMPAIGN SEED            runs one seed in this process, for a
 //                                    debugger, after printing its input

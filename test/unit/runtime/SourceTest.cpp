@@ -158,6 +158,39 @@ TEST(Source, aliases_used_often_are_fine) {
   EXPECT_EQ(parse(text + inFunction(lines)).errors, "");
 }
 
+TEST(Source, values_are_defined_above_their_uses) {
+  EXPECT_FALSE(checkValueOrder("func.func @f(%q : f32, %r: f32) {\n"
+                               "  %a, %b = op.x %q, %r : f32\n"
+                               "  %c:2 = op.y %a, %b\n"
+                               "  op.z %c#1, %q {^bb0(%s: f32, %t: f32):\n"
+                               "    %u = op.x %s, %t }\n"
+                               "} // %late = comment\n"
+                               "func.func @g(%late: f32) { op \"%x = y\" }"));
+  EXPECT_EQ(checkValueOrder("func.func @f() {\n  op.x %a\n  %a = op.y\n}"),
+            "line 3: expected '%a' to be defined above its use");
+  EXPECT_EQ(checkValueOrder("%a = op.x %s {\n^bb0(%s: f32):"),
+            "line 2: expected '%s' to be defined above its use");
+  EXPECT_EQ(checkValueOrder("func.func @f(%q: f32) {\n op.x %q, %a : f32\n"
+                            " op.y {^bb0(%s: f32, %a: f32):"),
+            "line 3: expected '%a' to be defined above its use");
+  EXPECT_EQ(checkValueOrder("op.x offset(%a : index)\n%a = op.y"),
+            "line 2: expected '%a' to be defined above its use");
+  // Regions side by side may use the same names.
+  EXPECT_FALSE(checkValueOrder("op.x {^bb0(%s : f32, %t : f32): op.y %t : f32}"
+                               " {^bb0(%s : f32): %t = op.z %s : f32}"));
+  // A name of one function is not visible in the next.
+  EXPECT_EQ(checkValueOrder("func.func @f(%a: f32) { op.x %a }\n"
+                            "func.func @g() { op.x %a\n %a = op.y }"),
+            "line 3: expected '%a' to be defined above its use");
+  EXPECT_FALSE(checkValueOrder("func.func @f() { %a = op.x }\n"
+                               "func.func @g() { %a = op.y }"));
+}
+
+TEST(Source, arrays_of_index) {
+  EXPECT_EQ(checkValueOrder("op {a = array<i64: 1>, b = array< index: 1>}"),
+            "line 1: expected no array of index");
+}
+
 TEST(Source, functions_only) {
   EXPECT_THAT(parse("func.func private @f(%a: index)").errors,
               HasSubstr("t.mlir:1:1: error: 'func.func' op expected a body"));
