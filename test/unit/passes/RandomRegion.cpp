@@ -30,8 +30,7 @@ Value RandomRegion::pickConstant(Type type) {
   int64_t value = static_cast<int64_t>(below(17)) - 6;
   if (below(4) == 0) {
     unsigned exponent = below(64);
-    value = static_cast<int64_t>(1ull << exponent) +
-            static_cast<int64_t>(below(3)) - 1;
+    value = static_cast<int64_t>((1ull << exponent) + below(3) - 1);
   }
   if (below(6) == 0)
     value = static_cast<int64_t>(0 - static_cast<uint64_t>(value));
