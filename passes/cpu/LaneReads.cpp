@@ -6,6 +6,8 @@
 
 #include "passes/cpu/LaneRegion.h"
 
+#include "passes/cpu/VectorMath.h"
+
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -69,16 +71,34 @@ Value LaneRegion::emitGather(Value memref, ArrayRef<LaneValue> indices) {
                                   ValueRange{kb.index(0)}, distance, all, none);
 }
 
+/// The indices of the element that the first lane reads, each clamped.
+SmallVector<Value> LaneRegion::getFirstElement(Value memref,
+                                               ArrayRef<LaneValue> indices) {
+  SmallVector<Value> element;
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    LaneValue first(index.isLanes ? index.first : index.value);
+    element.push_back(toIndex(clampToDim(memref, dim, first)));
+  }
+  return element;
+}
+
 LaneValue LaneRegion::emitRead(Operation *op, Value memref,
                                ArrayRef<LaneValue> indices) {
-  bool isLanes =
-      llvm::any_of(indices, [](const LaneValue &v) { return v.isLanes; });
-  auto scalarIndex = [&](unsigned dim) {
-    return toIndex(clampToDim(memref, dim, indices[dim]));
+  auto isLanes = [](const LaneValue &v) { return v.isLanes; };
+  auto isSame = [](const LaneValue &v) {
+    return !v.isLanes || (v.first && v.step == 0);
+  };
+  // bf16 is extended where it is read: it has no vector code of its own, and
+  // LLVM would call the library for as little as a broadcast.
+  auto extend = [&](Value value) {
+    return getElementTypeOrSelf(value.getType()).isBF16()
+               ? emitExtendBF16(kb, value)
+               : value;
   };
   auto narrow = [&](LaneValue value) -> LaneValue {
     Type to = convertType(op->getResult(0).getType(), value.isLanes);
-    if (value.value.getType() == to)
+    if (value.value.getType() == to ||
+        getElementTypeOrSelf(value.value.getType()).isF32())
       return value;
     if (getElementTypeOrSelf(value.value.getType()).isIndex())
       return {arith::IndexCastOp::create(kb.b, kb.loc, to, value.value),
@@ -86,36 +106,35 @@ LaneValue LaneRegion::emitRead(Operation *op, Value memref,
     return {arith::TruncIOp::create(kb.b, kb.loc, to, value.value),
             value.isLanes};
   };
-  if (!isLanes) {
-    SmallVector<Value> at;
-    for (unsigned dim = 0; dim < indices.size(); ++dim)
-      at.push_back(scalarIndex(dim));
-    return narrow({kb.load(memref, at)});
+  if (llvm::none_of(indices, isLanes))
+    return narrow({extend(kb.load(memref, getFirstElement(memref, indices)))});
+
+  const LaneValue &last = indices.back();
+  bool isRow = last.first && last.step == 1 &&
+               cast<MemRefType>(memref.getType()).isLastDimUnitStride();
+  if (!llvm::all_of(indices.drop_back(), isSame) || !(isRow || isSame(last)))
+    return narrow({extend(emitGather(memref, indices)), true});
+
+  // Lanes of one head read one element, or a row of them. A row that reaches
+  // beyond the tensor has lanes that are clamped, and is gathered as well.
+  Value direct = oneHead;
+  if (isRow) {
+    Value first = toIndex(last.first);
+    Value inside = arith::AndIOp::create(
+        kb.b, kb.loc, kb.cmp(CmpIPredicate::sge, first, kb.index(0)),
+        kb.cmp(CmpIPredicate::sle, first,
+               kb.sub(kb.dim(memref, indices.size() - 1),
+                      kb.index(kb.target.vectorWidth))));
+    direct = kb.fold<arith::AndIOp>(direct, inside);
   }
-
-  bool isRow = indices.back().first &&
-               cast<MemRefType>(memref.getType()).isLastDimUnitStride() &&
-               llvm::none_of(indices.drop_back(),
-                             [](const LaneValue &v) { return v.isLanes; });
-  if (!isRow)
-    return narrow({emitGather(memref, indices), true});
-
-  // Inside the tensor the lanes are one load; at its edges some are clamped.
-  Value first = toIndex(indices.back().first);
-  Value fits = arith::AndIOp::create(
-      kb.b, kb.loc, kb.cmp(CmpIPredicate::sge, first, kb.index(0)),
-      kb.cmp(CmpIPredicate::sle, first,
-             kb.sub(kb.dim(memref, indices.size() - 1),
-                    kb.index(kb.target.vectorWidth))));
-  SmallVector<Value> row = kb.ifElse(
-      fits,
+  SmallVector<Value> lanes = kb.ifElse(
+      direct,
       [&] {
-        SmallVector<Value> at;
-        for (unsigned dim = 0; dim + 1 < indices.size(); ++dim)
-          at.push_back(scalarIndex(dim));
-        at.push_back(first);
-        return SmallVector<Value>{kb.loadLanes(memref, at)};
+        SmallVector<Value> first = getFirstElement(memref, indices);
+        return SmallVector<Value>{
+            isRow ? extend(kb.loadLanes(memref, first))
+                  : kb.broadcast(extend(kb.load(memref, first)))};
       },
-      [&] { return SmallVector<Value>{emitGather(memref, indices)}; });
-  return narrow({row.front(), true});
+      [&] { return SmallVector<Value>{extend(emitGather(memref, indices))}; });
+  return narrow({lanes.front(), true});
 }

@@ -6,7 +6,6 @@
 #include "passes/cpu/LaneRegion.h"
 
 #include "dialect/Attn.h"
-#include "passes/cpu/VectorMath.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -19,8 +18,10 @@ static bool isIndexLike(Type type) {
 }
 
 LaneRegion::LaneRegion(const KernelBuilder &kb, Region &region,
-                       int64_t indexBits, ArrayRef<LaneValue> arguments)
-    : kb(kb), region(region), indexType(kb.b.getIntegerType(indexBits)) {
+                       int64_t indexBits, ArrayRef<LaneValue> arguments,
+                       Value oneHead)
+    : kb(kb), region(region), indexType(kb.b.getIntegerType(indexBits)),
+      oneHead(oneHead) {
   Block &block = region.front();
   llvm::DenseSet<Value> rowValues;
   for (auto [argument, value] :
@@ -115,10 +116,8 @@ void LaneRegion::emitOp(Operation *op) {
   else if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
                arith::ExtUIOp, arith::TruncIOp>(op))
     result = emitCast(op, operands.front());
-  else if (auto ext = dyn_cast<arith::ExtFOp>(op);
-           ext && ext.getIn().getType().isBF16())
-    result = {emitExtendBF16(kb, operands.front().value),
-              operands.front().isLanes};
+  else if (isa<arith::ExtFOp>(op))
+    result = operands.front(); // Reads of bf16 give f32.
   else
     result = emitElementwise(op, operands);
   values[op->getResult(0)] = result;
@@ -163,14 +162,16 @@ LaneValue LaneRegion::emitElementwise(Operation *op,
   state.propertiesAttr = op->getPropertiesAsAttribute();
   LaneValue result{kb.b.create(state)->getResult(0), isLanes, Value()};
 
-  // A count by one plus or minus a scalar is a count by one.
+  // Steps stay what they are when a scalar is added or subtracted.
   if (isa<arith::AddIOp, arith::SubIOp>(op)) {
     const LaneValue &x = operands[0], &y = operands[1];
     if (x.first && !y.isLanes) {
+      result.step = x.step;
       result.first = isa<arith::AddIOp>(op)
                          ? kb.fold<arith::AddIOp>(x.first, y.value)
                          : kb.fold<arith::SubIOp>(x.first, y.value);
     } else if (y.first && !x.isLanes && isa<arith::AddIOp>(op)) {
+      result.step = y.step;
       result.first = kb.fold<arith::AddIOp>(x.value, y.first);
     }
   }

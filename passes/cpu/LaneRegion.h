@@ -16,13 +16,16 @@ namespace mlir::attn {
 /// A value of a region: one scalar for all lanes, or a lane vector.
 struct LaneValue {
   LaneValue() = default;
-  LaneValue(Value value, bool isLanes = false, Value first = Value())
-      : value(value), isLanes(isLanes), first(first) {}
+  LaneValue(Value value, bool isLanes = false, Value first = Value(),
+            int64_t step = 1)
+      : value(value), isLanes(isLanes), first(first), step(step) {}
 
   Value value;
   bool isLanes = false;
-  /// For a lane vector that counts up by one: its first element.
+  /// The first element of a lane vector that goes by steps of `step` (0 or 1)
+  /// where the lanes are of one head; null for any other.
   Value first;
+  int64_t step = 1;
 };
 
 /// A region evaluated for one lane vector of queries. What does not depend on
@@ -34,9 +37,9 @@ class LaneRegion {
 public:
   /// `arguments` are those of the region that are the same for every key, null
   /// for the others: {null, b, h, i, null} of a score region, {b, h, i, null}
-  /// of a keep region.
+  /// of a keep region. `oneHead` is an i1: whether the lanes are of one head.
   LaneRegion(const KernelBuilder &kb, Region &region, int64_t indexBits,
-             ArrayRef<LaneValue> arguments);
+             ArrayRef<LaneValue> arguments, Value oneHead);
 
   /// The region's result for one key as a lane vector. `arguments` are the
   /// scores, where the region takes them, and j of type index.
@@ -52,6 +55,7 @@ private:
   LaneValue emitCast(Operation *op, const LaneValue &operand);
   LaneValue emitRead(Operation *op, Value memref, ArrayRef<LaneValue> indices);
   Value emitGather(Value memref, ArrayRef<LaneValue> indices);
+  SmallVector<Value> getFirstElement(Value memref, ArrayRef<LaneValue> indices);
   Value clampToDim(Value memref, int64_t dim, const LaneValue &index);
   LaneValue fromIndex(Value index);
   Value toIndex(Value scalar);
@@ -62,6 +66,7 @@ private:
   const KernelBuilder &kb;
   Region &region;
   Type indexType;
+  Value oneHead;
   llvm::DenseSet<Operation *> perRow;
   ValueMap values;
 };

@@ -42,6 +42,8 @@ private:
   mapScores(llvm::function_ref<Value(Value row, int64_t v, Value score)> body);
   /// The arguments b, h, i of a region for lane vector `v`.
   SmallVector<LaneValue> getPosition(int64_t v, int64_t indexBits);
+  /// A score or keep region for each lane vector.
+  std::vector<LaneRegion> createLanes(Region &region, int64_t indexBits);
   /// Emits `body` for the index width that the region needs: both, with a
   /// choice at run time, where the width is not known.
   ScoreBounds chooseWidth(Region &region,
@@ -127,9 +129,9 @@ SmallVector<LaneValue> OnlineSoftmaxLowering::getPosition(int64_t v,
   };
   LaneValue batch{cast(op.getB())}, head{cast(op.getH())};
   Value first = cast(op.getI());
+  Value start = cast(kb.add(op.getI(), v * kb.target.vectorWidth));
   if (!op.getFold()) {
     Value lanes = add(kb.broadcast(first), count(type));
-    Value start = cast(kb.add(op.getI(), v * kb.target.vectorWidth));
     return {batch, head, {lanes, true, start}};
   }
   // Row r is head r / fold at position r mod fold. Rows are few, so the
@@ -143,8 +145,27 @@ SmallVector<LaneValue> OnlineSoftmaxLowering::getPosition(int64_t v,
   Value remainder = arith::SubIOp::create(
       b, kb.loc, count(type), arith::MulIOp::create(b, kb.loc, quotient, fold));
   return {batch,
-          {add(kb.broadcast(head.value), quotient), true, Value()},
-          {add(kb.broadcast(first), remainder), true, Value()}};
+          {add(kb.broadcast(head.value), quotient), true, head.value,
+           /*step=*/0},
+          {add(kb.broadcast(first), remainder), true, start}};
+}
+
+std::vector<LaneRegion> OnlineSoftmaxLowering::createLanes(Region &region,
+                                                           int64_t indexBits) {
+  Value oneHead = op.getFold()
+                      ? kb.cmp(arith::CmpIPredicate::sge, op.getFold(),
+                               kb.index(op.getNumRows()))
+                      : arith::ConstantIntOp::create(kb.b, kb.loc, 1, 1);
+  std::vector<LaneRegion> lanes;
+  for (int64_t v = 0; v < kb.target.blockVectors; ++v) {
+    // The scores, which only a score region takes, and j are of each row.
+    SmallVector<LaneValue> arguments = getPosition(v, indexBits);
+    if (&region == &op.getScore())
+      arguments.insert(arguments.begin(), LaneValue());
+    arguments.push_back(LaneValue());
+    lanes.emplace_back(kb, region, indexBits, arguments, oneHead);
+  }
+  return lanes;
 }
 
 ScoreBounds OnlineSoftmaxLowering::chooseWidth(
@@ -179,14 +200,7 @@ ScoreBounds OnlineSoftmaxLowering::applyScore(ScoreBounds bounds) {
     return mapScores([&](Value, int64_t, Value score) { return cap(score); });
   }
   return chooseWidth(region, [&](int64_t bits) {
-    SmallVector<LaneRegion> lanes;
-    for (int64_t v = 0; v < kb.target.blockVectors; ++v) {
-      SmallVector<LaneValue> position = getPosition(v, bits);
-      lanes.emplace_back(kb, region, bits,
-                         ArrayRef<LaneValue>{LaneValue(), position[0],
-                                             position[1], position[2],
-                                             LaneValue()});
-    }
+    std::vector<LaneRegion> lanes = createLanes(region, bits);
     return mapScores([&](Value row, int64_t v, Value score) {
       Value position = kb.add(op.getJ(), row);
       return lanes[v].emitRow({cap(score), position});
@@ -199,13 +213,7 @@ ScoreBounds OnlineSoftmaxLowering::applyKeep(ScoreBounds bounds) {
   if (region.empty())
     return bounds;
   auto mask = [&](int64_t bits) {
-    SmallVector<LaneRegion> lanes;
-    for (int64_t v = 0; v < kb.target.blockVectors; ++v) {
-      SmallVector<LaneValue> position = getPosition(v, bits);
-      lanes.emplace_back(kb, region, bits,
-                         ArrayRef<LaneValue>{position[0], position[1],
-                                             position[2], LaneValue()});
-    }
+    std::vector<LaneRegion> lanes = createLanes(region, bits);
     return mapScores([&](Value row, int64_t v, Value score) {
       Value keep = lanes[v].emitRow({kb.add(op.getJ(), row)});
       return kb.select(keep, score, f(-kInfinity));

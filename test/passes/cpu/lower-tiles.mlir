@@ -59,6 +59,44 @@ module attributes {attn.target = "cpu:avx2"} {
 
 // -----
 
+// Where the rows of a tile are of one head, a read by h is a load and a
+// broadcast and a read by i a vector load; else both are gathered.
+
+// CHECK-LABEL: func @reads_of_one_head_are_loads
+// CHECK-SAME:    %[[FOLD:arg[0-9]+]]: index, %[[SLOPES:arg[0-9]+]]: memref<?xf32>, %[[BIAS:arg[0-9]+]]: memref<?xf32>
+// CHECK:         %[[ONE:.*]] = arith.cmpi sge, %[[FOLD]], %c24
+// CHECK:         scf.if %[[ONE]] -> (vector<8xf32>)
+// CHECK:           %[[SLOPE:.*]] = memref.load %[[SLOPES]]
+// CHECK:           vector.broadcast %[[SLOPE]]
+// CHECK:         else
+// CHECK:           vector.gather
+// CHECK:         %[[ROW:.*]] = arith.andi %[[ONE]], %{{.*}} : i1
+// CHECK:         scf.if %[[ROW]] -> (vector<8xf32>)
+// CHECK:           vector.load %[[BIAS]]
+// CHECK:         else
+// CHECK:           vector.gather
+// CHECK:         scf.for
+// CHECK-NOT:       vector.gather
+// CHECK:           scf.yield
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @reads_of_one_head_are_loads(%q: memref<64x24xf32>, %k: memref<?x64xf32>, %v: memref<?x64xf32>,
+      %acc: memref<64x24xf32>, %max: memref<24xf32>, %sum: memref<24xf32>, %i: index, %fold: index, %slopes: memref<?xf32>, %bias: memref<?xf32>) {
+    attn.online_softmax ins(%q, %k, %v : memref<64x24xf32>, memref<?x64xf32>, memref<?x64xf32>)
+      outs(%acc, %max, %sum : memref<64x24xf32>, memref<24xf32>, memref<24xf32>) at(%i, %i, %i, %i) fold(%fold) key_tile(64)
+      score {
+      ^bb0(%s: f32, %b: index, %h: index, %row: index, %col: index):
+        %x = memref.load %slopes[%h] : memref<?xf32>
+        %y = memref.load %bias[%row] : memref<?xf32>
+        %t = arith.mulf %s, %x : f32
+        %u = arith.addf %t, %y : f32
+        attn.yield %u : f32
+      }
+    return
+  }
+}
+
+// -----
+
 // bf16 is widened by shifts, and rounded to nearest even by integer arithmetic.
 
 // CHECK-LABEL: func @widens_bf16_by_shifts
