@@ -91,9 +91,8 @@ LaneValue LaneRegion::emitRead(Operation *op, Value memref,
   // bf16 is extended where it is read: it has no vector code of its own, and
   // LLVM would call the library for as little as a broadcast.
   auto extend = [&](Value value) {
-    return getElementTypeOrSelf(value.getType()).isBF16()
-               ? emitExtendBF16(kb, value)
-               : value;
+    return getElementTypeOrSelf(value.getType()).isBF16() ? emitToF32(kb, value)
+                                                          : value;
   };
   auto narrow = [&](LaneValue value) -> LaneValue {
     Type to = convertType(op->getResult(0).getType(), value.isLanes);

@@ -12,14 +12,13 @@
 #include "passes/cpu/VectorMath.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::attn;
 using arith::CmpFPredicate;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-static constexpr double kLog2E = 1.44269504088896340736;
 
 namespace {
 
@@ -35,7 +34,13 @@ public:
 private:
   Value lane(int64_t v) { return kb.index(v * kb.target.vectorWidth); }
   Value f(double x) { return kb.constant(vectorType, x); }
-  /// `operand` in f32: itself, or a widened copy.
+  /// e^(x - y) for x <= y. Subtracts before it scales to base 2, for which a
+  /// finite x may be too large.
+  Value emitExpOfDifference(Value x, Value y) {
+    return emitExp2OfNonPositive(
+        kb, kb.mulf(kb.subf(x, y), f(llvm::numbers::log2e)));
+  }
+  /// K in f32: itself, or a widened copy.
   Value widenKeys();
   /// Rewrites every score by `body` and returns the new bounds.
   ScoreBounds
@@ -70,11 +75,6 @@ private:
 
 } // namespace
 
-/// x as f32: bf16 is extended.
-static Value toF32(const KernelBuilder &kb, Value x) {
-  return getElementTypeOrSelf(x.getType()).isBF16() ? emitExtendBF16(kb, x) : x;
-}
-
 static Type getElement(Value memref) {
   return cast<MemRefType>(memref.getType()).getElementType();
 }
@@ -87,7 +87,7 @@ Value OnlineSoftmaxLowering::widenKeys() {
                           f32);
   kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
     emitRowCopy(kb, op.getKey(), row, copy, row, headDim,
-                [&](Value x) { return toF32(kb, x); });
+                [&](Value x) { return emitToF32(kb, x); });
   });
   return copy;
 }
@@ -232,9 +232,7 @@ LaneVectors OnlineSoftmaxLowering::emitWeights(const LaneVectors &max,
         SmallVector<Value> sums(carried);
         for (auto [v, shift] : llvm::enumerate(max)) {
           Value score = kb.loadLanes(scores, {row, lane(v)});
-          // Subtract first: a finite score may be too large to be scaled.
-          Value weight = emitExp2OfNonPositive(
-              kb, kb.mulf(kb.subf(score, shift), f(kLog2E)));
+          Value weight = emitExpOfDifference(score, shift);
           // -0 tells a key of no weight from one whose weight underflowed.
           if (markMasked)
             weight =
@@ -257,8 +255,7 @@ LaneVectors OnlineSoftmaxLowering::applyExponential(const ScoreBounds &bounds,
     // A row that has seen no key has maximum -inf, and -inf - -inf is NaN.
     Value isEmpty = kb.cmpf(CmpFPredicate::OEQ, newMax, f(-kInfinity));
     shift.push_back(kb.select(isEmpty, f(0.0), newMax));
-    rescale.push_back(emitExp2OfNonPositive(
-        kb, kb.mulf(kb.subf(oldMax, shift.back()), f(kLog2E))));
+    rescale.push_back(emitExpOfDifference(oldMax, shift.back()));
   }
   SmallVector<Value> sums = kb.ifElse(
       hasMasked, [&] { return emitWeights(shift, true); },
@@ -287,7 +284,7 @@ Value OnlineSoftmaxLowering::copyValues(Value to, bool zeroNonFinite) {
                   flags, zero);
   }
   auto convert = [&](Value x) {
-    Value wide = toF32(kb, x);
+    Value wide = emitToF32(kb, x);
     if (!zeroNonFinite)
       return wide;
     Value bad = isNonFinite(kb, wide);
@@ -352,7 +349,7 @@ void OnlineSoftmaxLowering::addNonFiniteValues() {
                              b.getI32IntegerAttr(INT32_MIN)));
   kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
     kb.loop(kb.index(0), valueDim, 1, [&](Value column) {
-      Value value = toF32(kb, kb.load(op.getValue(), {row, column}));
+      Value value = emitToF32(kb, kb.load(op.getValue(), {row, column}));
       kb.ifThen(isNonFinite(kb, value), [&] {
         for (int64_t v = 0; v < kb.target.blockVectors; ++v) {
           Value weight = kb.loadLanes(scores, {row, lane(v)});

@@ -49,22 +49,15 @@ LogicalResult attn::lowerPackQuery(RewriterBase &rewriter, PackQueryOp op,
     return rewriter.notifyMatchFailure(op, "not bufferized");
   rewriter.setInsertionPoint(op);
   KernelBuilder kb{rewriter, op.getLoc(), target};
-  Value zero = kb.index(0);
   Value depth = kb.dim(op.getPacked(), 0);
   Value headDim = kb.dim(op.getQuery(), 2);
   Value rows = createRowBuffer(kb, depth);
   // Rows and columns beyond the tile's are 0, so that they give finite scores.
-  Value zeros = kb.constant(kb.f32Lanes(), 0.0);
-  kb.loop(zero, kb.index(target.queryTile()), 1, [&](Value row) {
-    kb.loop(zero, depth, target.vectorWidth,
-            [&](Value column) { kb.storeLanes(zeros, rows, {row, column}); });
-  });
+  emitFill(kb, kb.constant(kb.f32Lanes(), 0.0), rows);
   forEachRow(kb, op.getQuery(), [&](Value row, Value head, Value position) {
     emitRowCopy(kb, op.getQuery(), {head, position}, rows, row, headDim,
                 [&](Value x) {
-                  Value wide = getElementTypeOrSelf(x.getType()).isBF16()
-                                   ? emitExtendBF16(kb, x)
-                                   : x;
+                  Value wide = emitToF32(kb, x);
                   Value scale = isa<VectorType>(wide.getType())
                                     ? kb.broadcast(op.getScale())
                                     : op.getScale();
@@ -127,27 +120,14 @@ LogicalResult attn::lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
 static LogicalResult lowerFill(RewriterBase &rewriter, linalg::FillOp op,
                                const TargetInfo &target) {
   auto type = dyn_cast<MemRefType>(op.output().getType());
-  if (!type || !type.getElementType().isF32() || type.getRank() == 0 ||
+  if (!type || !type.getElementType().isF32() ||
+      (type.getRank() != 1 && type.getRank() != 2) ||
       type.isDynamicDim(type.getRank() - 1) ||
       type.getShape().back() % target.vectorWidth != 0)
     return rewriter.notifyMatchFailure(op, "not a buffer of whole vectors");
   rewriter.setInsertionPoint(op);
   KernelBuilder kb{rewriter, op.getLoc(), target};
-  Value vector = kb.broadcast(op.value());
-  SmallVector<Value> indices;
-  std::function<void(int64_t)> fillFrom = [&](int64_t dim) {
-    bool isLast = dim + 1 == type.getRank();
-    kb.loop(kb.index(0), kb.dim(op.output(), dim),
-            isLast ? target.vectorWidth : 1, [&](Value iv) {
-              indices.push_back(iv);
-              if (isLast)
-                kb.storeLanes(vector, op.output(), indices);
-              else
-                fillFrom(dim + 1);
-              indices.pop_back();
-            });
-  };
-  fillFrom(0);
+  emitFill(kb, kb.broadcast(op.value()), op.output());
   rewriter.eraseOp(op);
   return success();
 }

@@ -39,6 +39,17 @@ void attn::emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
             copyElements);
 }
 
+void attn::emitFill(const KernelBuilder &kb, Value vector, Value to) {
+  int64_t lastDim = cast<MemRefType>(to.getType()).getRank() - 1;
+  auto fillRow = [&](ValueRange row) {
+    kb.loop(kb.index(0), kb.dim(to, lastDim), kb.target.vectorWidth,
+            [&](Value column) { kb.storeLanes(vector, to, at(row, column)); });
+  };
+  if (lastDim == 0)
+    return fillRow({});
+  kb.loop(kb.index(0), kb.dim(to, 0), 1, [&](Value row) { fillRow(row); });
+}
+
 /// Transposes W vectors of W lanes in log2(W) steps. Step s swaps, between
 /// vectors that differ in bit s of their number, the lanes that differ in it.
 static void transposeInRegisters(const KernelBuilder &kb,

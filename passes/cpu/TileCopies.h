@@ -19,6 +19,10 @@ using ElementMap = llvm::function_ref<Value(Value)>;
 void emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
                  Value to, ValueRange toRow, Value count, ElementMap map);
 
+/// Stores the lane vector `vector` all over the buffer `to` of two dimensions
+/// or one, the last being a multiple of the vector width.
+void emitFill(const KernelBuilder &kb, Value vector, Value to);
+
 /// to[c, r] = from[r, c] for all of `from`, an f32 buffer whose sizes are
 /// multiples of the vector width.
 void emitTranspose(const KernelBuilder &kb, Value from, Value to);

@@ -5,6 +5,9 @@
 
 #include "passes/cpu/VectorMath.h"
 
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace mlir::attn;
 using arith::CmpFPredicate;
@@ -55,8 +58,6 @@ struct MathBuilder {
 
 } // namespace
 
-static constexpr double kLn2 = 0.69314718055994530942;
-static constexpr double kLog2E = 1.44269504088896340736;
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Adding 1.5 * 2^23 to |x| < 2^22 rounds x to an integer, held in the low bits
@@ -125,13 +126,15 @@ Value attn::emitExp(const KernelBuilder &kb, Value x) {
       kb.select(m.compare(CmpFPredicate::OLT, x, -105.0), m.f(-105.0), x);
   Value clamped = kb.select(m.compare(CmpFPredicate::OGT, clampLow, 89.0),
                             m.f(89.0), clampLow);
-  Value shifted = kb.addf(kb.mulf(clamped, m.f(kLog2E)), m.f(kRoundMagic));
+  Value shifted =
+      kb.addf(kb.mulf(clamped, m.f(llvm::numbers::log2e)), m.f(kRoundMagic));
   Value n = kb.subf(shifted, m.f(kRoundMagic));
   // ln2 in 12 bits and the rest: n * high is exact.
-  constexpr double kLn2High = 0.693359375, kLn2Low = kLn2 - 0.693359375;
+  constexpr double kLn2High = 0.693359375,
+                   kLn2Low = llvm::numbers::ln2 - 0.693359375;
   Value r = kb.subf(kb.subf(clamped, kb.mulf(n, m.f(kLn2High))),
                     kb.mulf(n, m.f(kLn2Low)));
-  return emitExp2Sum(kb, n, kb.mulf(r, m.f(kLog2E)));
+  return emitExp2Sum(kb, n, kb.mulf(r, m.f(llvm::numbers::log2e)));
 }
 
 Value attn::emitTanh(const KernelBuilder &kb, Value x) {
@@ -177,7 +180,8 @@ Value attn::emitLog(const KernelBuilder &kb, Value x) {
   Value q = m.polynomial(
       square, {0.233304672163, 0.28550820816, 0.400001218398, 0.666666665545});
   Value fraction = kb.fma(kb.mulf(s, square), q, kb.addf(s, s));
-  constexpr double kLn2High = 0.693359375, kLn2Low = kLn2 - 0.693359375;
+  constexpr double kLn2High = 0.693359375,
+                   kLn2Low = llvm::numbers::ln2 - 0.693359375;
   Value result =
       kb.addf(kb.mulf(n, m.f(kLn2High)), kb.fma(n, m.f(kLn2Low), fraction));
   // Special values: infinity and NaN stay, 0 gives -inf, below it NaN.
@@ -188,8 +192,10 @@ Value attn::emitLog(const KernelBuilder &kb, Value x) {
                    m.f(std::numeric_limits<double>::quiet_NaN()), result);
 }
 
-Value attn::emitExtendBF16(const KernelBuilder &kb, Value x) {
+Value attn::emitToF32(const KernelBuilder &kb, Value x) {
   MathBuilder m(kb, x.getType());
+  if (getElementTypeOrSelf(x.getType()).isF32())
+    return x;
   Type i16 = m.withElement(kb.b.getI16Type());
   Type f32 = m.withElement(kb.b.getF32Type());
   Value bits = arith::BitcastOp::create(kb.b, kb.loc, i16, x);

@@ -27,8 +27,8 @@ Value emitTanh(const KernelBuilder &kb, Value x);
 /// ln(x), at most 2 ulp; -inf at 0, NaN below.
 Value emitLog(const KernelBuilder &kb, Value x);
 
-/// The f32 value of a bf16 scalar or lane vector, exact.
-Value emitExtendBF16(const KernelBuilder &kb, Value x);
+/// A scalar or lane vector of f32 or bf16 as f32: bf16 is extended, exactly.
+Value emitToF32(const KernelBuilder &kb, Value x);
 
 /// A lane vector of f32 rounded to bf16, ties to even; NaN stays NaN.
 Value emitTruncateToBF16(const KernelBuilder &kb, Value x);

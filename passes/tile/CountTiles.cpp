@@ -32,11 +32,7 @@ public:
   TileCounter(OpBuilder &builder, SoftmaxFamilyInterface op,
               const TargetInfo &target)
       : b(builder), op(op), target(target), loc(op->getLoc()),
-        geometry(builder, op, target) {
-    buildKeepRegion(b, op, keep);
-    if (!keep.empty())
-      classifier.emplace(keep.front());
-  }
+        geometry(builder, op, target), mask(builder, op) {}
 
   Counts run(ValueRange counts);
 
@@ -59,8 +55,7 @@ private:
   const TargetInfo &target;
   Location loc;
   TileGeometry geometry;
-  Region keep;
-  std::optional<MaskClassifier> classifier;
+  TileMask mask;
 };
 
 } // namespace
@@ -86,7 +81,7 @@ Counts TileCounter::countQueryTile(const QueryTile &tile, ValueRange counts) {
   Value inUse = countKeyTiles(tile.length);
   Value beyond = apply<arith::SubIOp>(all, inUse);
   Counts start{apply<arith::AddIOp>(counts[0], beyond), counts[1], counts[2]};
-  if (!classifier) {
+  if (!mask.classifier) {
     start[1] = apply<arith::AddIOp>(start[1], inUse);
     return start;
   }
@@ -94,7 +89,7 @@ Counts TileCounter::countQueryTile(const QueryTile &tile, ValueRange counts) {
       tile.length, target.keyTile, start, [&](Value row, ValueRange current) {
         KeyTile key = geometry.getKeyTile(b, tile, row);
         TileClass tileClass =
-            classifier->classify(b, loc, geometry.getRanges(b, tile, key));
+            mask.classifier->classify(b, loc, geometry.getRanges(b, tile, key));
         Value zero = index(0), one = index(1);
         Value visited =
             apply<arith::SubIOp>(one, b.createOrFold<arith::SelectOp>(
@@ -122,8 +117,8 @@ Counts TileCounter::createLoops(ArrayRef<OpFoldResult> bounds,
 }
 
 Counts TileCounter::run(ValueRange counts) {
-  if (classifier)
-    classifier->emitTables(b, loc, target.keyTile);
+  if (mask.classifier)
+    mask.classifier->emitTables(b, loc, target.keyTile);
   return createLoops(geometry.getBounds(), {}, counts);
 }
 

@@ -5,6 +5,7 @@
 #ifndef ATTN_PASSES_TILE_TILE_H
 #define ATTN_PASSES_TILE_TILE_H
 
+#include "passes/analysis/MaskAnalysis.h"
 #include "passes/analysis/TargetInfo.h"
 
 #include "dialect/Attn.h"
@@ -16,10 +17,15 @@ namespace mlir::attn {
 LogicalResult tileAttention(RewriterBase &rewriter, SoftmaxFamilyInterface op,
                             const TargetInfo &target);
 
-/// The keep predicate of `op`, mask attributes included, as the one block of
-/// `region`, which is left empty if the op masks nothing.
-void buildKeepRegion(OpBuilder &builder, SoftmaxFamilyInterface op,
-                     Region &region);
+/// What an op masks: its keep predicate, mask attributes included, as the one
+/// block of a region, and the classifier of its tiles. Both are empty where the
+/// op masks nothing.
+struct TileMask {
+  TileMask(OpBuilder &builder, SoftmaxFamilyInterface op);
+
+  Region keep;
+  std::optional<MaskClassifier> classifier;
+};
 
 } // namespace mlir::attn
 

@@ -22,20 +22,19 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-void attn::buildKeepRegion(OpBuilder &builder, SoftmaxFamilyInterface op,
-                           Region &region) {
+TileMask::TileMask(OpBuilder &builder, SoftmaxFamilyInterface op) {
   if (!hasMask(op))
     return;
   OpBuilder::InsertionGuard guard(builder);
   Location loc = op->getLoc();
   Type index = builder.getIndexType();
-  Block *block =
-      builder.createBlock(&region, region.end(), {index, index, index, index},
-                          {loc, loc, loc, loc});
-  Value keep =
+  Block *block = builder.createBlock(
+      &keep, keep.end(), {index, index, index, index}, {loc, loc, loc, loc});
+  Value kept =
       buildKeep(op, builder, loc, block->getArgument(0), block->getArgument(1),
                 block->getArgument(2), block->getArgument(3));
-  YieldOp::create(builder, loc, keep);
+  YieldOp::create(builder, loc, kept);
+  classifier.emplace(*block);
 }
 
 /// The scale of `op` as an f32 value.
@@ -64,11 +63,7 @@ public:
   AttentionTiler(RewriterBase &rewriter, SoftmaxFamilyInterface op,
                  const TargetInfo &target)
       : b(rewriter), op(op), target(target), loc(op->getLoc()),
-        geometry(rewriter, op, target) {
-    buildKeepRegion(b, op, keep);
-    if (!keep.empty())
-      classifier.emplace(keep.front());
-  }
+        geometry(rewriter, op, target), mask(rewriter, op) {}
 
   LogicalResult run();
 
@@ -105,8 +100,7 @@ private:
   const TargetInfo &target;
   Location loc;
   TileGeometry geometry;
-  Region keep;
-  std::optional<MaskClassifier> classifier;
+  TileMask mask;
   Value scale;
   OpFoldResult accRows;
 };
@@ -162,7 +156,7 @@ SmallVector<Value> AttentionTiler::createUpdate(const QueryTile &tile,
   b.inlineRegionBefore(op.getScore(), update.getScore(),
                        update.getScore().begin());
   if (masked)
-    b.inlineRegionBefore(keep, update.getKeep(), update.getKeep().begin());
+    b.inlineRegionBefore(mask.keep, update.getKeep(), update.getKeep().begin());
   return update->getResults();
 }
 
@@ -170,12 +164,12 @@ SmallVector<Value> AttentionTiler::createKeyTile(const QueryTile &tile,
                                                  Value query, Value row,
                                                  ValueRange state) {
   KeyTile key = geometry.getKeyTile(b, tile, row);
-  if (!classifier)
+  if (!mask.classifier)
     return createUpdate(tile, key, query, /*masked=*/Value(), state);
 
   // A tile without a key that some row may see is skipped.
   TileClass tileClass =
-      classifier->classify(b, loc, geometry.getRanges(b, tile, key));
+      mask.classifier->classify(b, loc, geometry.getRanges(b, tile, key));
   auto visit = scf::IfOp::create(b, loc, state.getTypes(), tileClass.canBeTrue,
                                  /*withElse=*/true);
   b.setInsertionPointToStart(visit.thenBlock());
@@ -222,7 +216,8 @@ void AttentionTiler::emitRemark() {
       << ("'" + name + "' query tile " + Twine(target.queryTile()) +
           ", key tile " + Twine(target.keyTile))
              .str();
-  Operation *cause = classifier ? classifier->getUnknownCause() : nullptr;
+  Operation *cause =
+      mask.classifier ? mask.classifier->getUnknownCause() : nullptr;
   if (!cause)
     return;
   remark::missed(
@@ -239,8 +234,8 @@ LogicalResult AttentionTiler::run() {
       b.getAffineDimExpr(0).ceilDiv(target.vectorWidth) * target.vectorWidth,
       {dim(op.getValue(), 3)});
   scale = getScaleValue(b, op);
-  if (classifier)
-    classifier->emitTables(b, loc, target.keyTile);
+  if (mask.classifier)
+    mask.classifier->emitTables(b, loc, target.keyTile);
 
   SmallVector<Value> empties;
   for (Value result : op->getResults()) {

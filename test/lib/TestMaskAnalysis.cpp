@@ -39,14 +39,13 @@ static void emitClassify(func::FuncOp source, int64_t blockSize) {
     corners.push_back(
         function.getBody().addArgument(builder.getIndexType(), loc));
   builder.setInsertionPoint(op);
-  Region keep;
-  buildKeepRegion(builder, op, keep);
-  MaskClassifier classifier(keep.front());
+  TileMask mask(builder, op);
+  MaskClassifier &classifier = *mask.classifier;
   classifier.emitTables(builder, loc, blockSize);
   TileRanges ranges{corners[0], corners[1], corners[2], corners[3],
                     corners[4], corners[5], corners[6]};
   TileClass tileClass = classifier.classify(builder, loc, ranges);
-  Value fits = emitFitsInt32(builder, loc, keep.front(), ranges);
+  Value fits = emitFitsInt32(builder, loc, mask.keep.front(), ranges);
   if (Operation *cause = classifier.getUnknownCause())
     cause->emitRemark("cannot be classified");
 
