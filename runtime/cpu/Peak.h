@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What this machine can do at this moment: f32 multiply-adds in registers and
+// What this machine can do at this moment: multiply-adds in registers and
 // reads of a working set. Machines are shared and slow down for seconds at a
 // time, so samples are taken between the runs that they are compared with.
 
@@ -8,36 +8,56 @@
 #define ATTN_RUNTIME_CPU_PEAK_H
 
 #include "runtime/Tensor.h"
+#include "runtime/cpu/PeakLoops.h"
 
 namespace attn {
 
 class PeakMeter {
 public:
-  /// Measures with `threads` threads the instructions that code for `target`
-  /// ("cpu:avx2", ...) is made of; reads sweep over `workingSet` bytes (between
-  /// 1 MiB and 256 MiB).
-  static Result<PeakMeter> create(int threads, int64_t workingSet,
-                                  const std::string &target);
+  /// What one instruction reaches on all threads together.
+  struct Rate {
+    const char *instruction;
+    /// 1e9 operations per second; a multiply and an add are two.
+    double gflops = 0;
+  };
 
-  /// One measurement of both, a few milliseconds.
+  /// Measures, with `threads` threads at once, the instructions that code for
+  /// `target` ("cpu:avx2", ...) on operands of `dtype` can be made of, and
+  /// reads that sweep over `workingSet` bytes (between 1 MiB and 256 MiB).
+  static Result<PeakMeter> create(int threads, int64_t workingSet,
+                                  const std::string &target,
+                                  DType dtype = DType::f32);
+
+  /// One measurement of everything, a few milliseconds.
   void sample();
 
-  /// Medians over the samples; 0 before the first.
-  double gflops() const;
+  /// Medians over the samples, in the order of findMultiplyLoops(); 0 before
+  /// the first sample.
+  std::vector<Rate> rates() const;
+
+  /// The fastest of rates(), in 1e9 operations per second.
+  double gflops() const { return fastest().gflops; }
+
+  /// The instruction that gflops() counts, such as "avx512 fma".
+  const char *unit() const { return fastest().instruction; }
+
+  /// The median rate of reading, in 1e9 bytes per second; 0 before the first
+  /// sample.
   double gbytesPerSecond() const;
 
-  /// The instructions that gflops() counts: "avx512 fma", "avx2 fma" or "sse".
-  const char *unit() const;
-
 private:
-  struct Loops;
-  PeakMeter(int threads, Tensor buffer, const Loops &loops);
-  static const Loops &findLoops(const std::string &target);
+  PeakMeter(int threads, Tensor buffer, std::vector<MultiplyLoop> multiplies,
+            ReadLoop read);
+  Rate fastest() const;
+  double sampleMultiply(const MultiplyLoop &loop) const;
+  double sampleRead() const;
 
-  const Loops *loops;
   int threads;
   Tensor buffer;
-  std::vector<double> flopSamples, byteSamples;
+  std::vector<MultiplyLoop> multiplies;
+  ReadLoop read;
+  std::vector<std::vector<double>> flopSamples;
+  std::vector<double> byteSamples;
 };
 
 /// The middle of the values, or the mean of the two in the middle; 0 for none.
