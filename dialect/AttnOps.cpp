@@ -166,14 +166,12 @@ static LogicalResult verifyTypes(SoftmaxFamilyInterface op) {
 
 /// c13 to c17: numbers, positions and masks.
 static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
-  if (std::optional<APFloat> scale = op.getScale(); scale && !scale->isFinite())
-    return op->emitOpError() << "scale: expected a finite number, got "
-                             << scale->convertToDouble();
+  if (std::optional<APFloat> scale = op.getScale();
+      scale && failed(verifyScale(op, *scale)))
+    return failure();
   if (std::optional<APFloat> softcap = op.getSoftcap();
-      softcap &&
-      (!softcap->isFinite() || softcap->isNegative() || softcap->isZero()))
-    return op->emitOpError() << "softcap: expected a finite number > 0, got "
-                             << softcap->convertToDouble();
+      softcap && failed(verifySoftcap(op, *softcap)))
+    return failure();
   if (ArrayAttr masks = op.getMaskAttr())
     for (Attribute mask : masks)
       if (!isa<MaskAttrInterface>(mask))

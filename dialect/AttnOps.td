@@ -109,11 +109,12 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     c3 value batch = query batch; c4 value heads = key heads; c5 key heads =
     query heads; c6 key head dim = query head dim; c7 value length = key length;
     c8 head dim of query >= 1; c9 output shape and type; c10 lse shape;
-    c11 offset has B entries; c12 lengths has B entries; c13 scale is finite;
-    c14 softcap is finite and > 0; c15 positions are given where they matter;
-    c16 align and offset exclude each other; c17 mask is a list of mask
-    attributes; c18 region arguments; c19 region result; c20 region operations;
-    c21 captured tensors are not empty where they are read.
+    c11 offset has B entries; c12 lengths has B entries; c13 scale is finite
+    in f32; c14 softcap is > 0 and finite in f32 with its reciprocal; c15
+    positions are given where they matter; c16 align and offset exclude each
+    other; c17 mask is a list of mask attributes; c18 region arguments; c19
+    region result; c20 region operations; c21 captured tensors are not empty
+    where they are read.
 
     Example:
     ```mlir

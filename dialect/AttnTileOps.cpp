@@ -99,6 +99,9 @@ LogicalResult OnlineSoftmaxOp::verify() {
     return emitOpError() << "query: expected " << getNumRows()
                          << " packed columns (from max), got "
                          << query.getDimSize(1);
+  if (std::optional<APFloat> softcap = getSoftcap();
+      softcap && failed(verifySoftcap(*this, *softcap)))
+    return failure();
   if (static_cast<int64_t>(getKeyTile()) < 1)
     return emitOpError() << "key_tile: expected at least 1, got "
                          << static_cast<int64_t>(getKeyTile());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The list of shape constraints of the softmax family, c2 to c12.
+// The list of shape constraints of the softmax family, c2 to c12, and the
+// numbers that are attributes, c13 and c14.
 
 #include "dialect/ShapeRules.h"
 
@@ -80,4 +81,32 @@ LogicalResult attn::verifyShapeRules(SoftmaxFamilyInterface op) {
     return diag << ", got " << *got;
   }
   return success();
+}
+
+/// True if a finite number stays one in f32.
+static bool isFiniteInF32(APFloat number) {
+  bool losesInfo;
+  number.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                 &losesInfo);
+  return number.isFinite();
+}
+
+LogicalResult attn::verifyScale(Operation *op, const APFloat &scale) {
+  if (isFiniteInF32(scale))
+    return success();
+  return op->emitOpError() << "scale: expected a number that is finite in f32, "
+                              "got "
+                           << scale.convertToDouble();
+}
+
+LogicalResult attn::verifySoftcap(Operation *op, const APFloat &softcap) {
+  // The reciprocal is what logits are multiplied by; where it is finite, f32
+  // does not round the softcap itself to 0.
+  APFloat reciprocal(1.0 / softcap.convertToDouble());
+  if (!softcap.isNegative() && isFiniteInF32(softcap) &&
+      isFiniteInF32(reciprocal))
+    return success();
+  return op->emitOpError() << "softcap: expected a number > 0 that is finite "
+                              "in f32 with its reciprocal, got "
+                           << softcap.convertToDouble();
 }

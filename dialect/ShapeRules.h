@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The shape constraints of the softmax family as data. The verifier checks them
-// on static sizes, the plan function on the sizes of a call.
+// on static sizes, the plan function on the sizes of a call. Beside them the
+// checks that whole-attention and tile ops share.
 
 #ifndef ATTN_DIALECT_SHAPERULES_H
 #define ATTN_DIALECT_SHAPERULES_H
@@ -48,6 +49,12 @@ SmallVector<ShapeRule> getShapeRules(SoftmaxFamilyInterface op);
 
 /// Checks every rule of `op` whose sizes are both static.
 LogicalResult verifyShapeRules(SoftmaxFamilyInterface op);
+
+/// c13: f32, in which logits are computed, must hold the scale.
+LogicalResult verifyScale(Operation *op, const APFloat &scale);
+
+/// c14: f32 must hold the softcap and its reciprocal.
+LogicalResult verifySoftcap(Operation *op, const APFloat &softcap);
 
 /// Checks the regions of a whole-attention or tile op, either of which may be
 /// empty: arguments, result and the list of allowed operations.

@@ -8,6 +8,16 @@
 // RUN: attn-run %s --function=softcap --device=reference --input=1x1x1x1xf32=1 --input=1x1x3x1xf32=2,1,nan --input=1x1x3x1xf32=1,2,nan --input=1xi64=2 --expect=1x1x1x1xf32=1.4955874
 // RUN: attn-run %s --function=softcap --device=cpu --input=1x1x1x1xf32=1 --input=1x1x3x1xf32=2,1,nan --input=1x1x3x1xf32=1,2,nan --input=1xi64=2 --expect=1x1x1x1xf32=1.4955874
 
+// The largest and the smallest numbers that f32 holds as they have to be: the
+// logits are 1 and 0, then 1 and 0 again (a cap far above them), then at most
+// 3e-39, which is 0.
+// RUN: attn-run %s --function=largest_scale --device=reference --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=2.938736e-39,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.7310586
+// RUN: attn-run %s --function=largest_scale --device=cpu --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=2.938736e-39,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.7310586
+// RUN: attn-run %s --function=largest_softcap --device=reference --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=1,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.7310586
+// RUN: attn-run %s --function=largest_softcap --device=cpu --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=1,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.7310586
+// RUN: attn-run %s --function=smallest_softcap --device=reference --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=1,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.5
+// RUN: attn-run %s --function=smallest_softcap --device=cpu --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=1,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.5
+
 // Logit 2 + j ln 2 from scores 2 and 2: weights 1/3 and 2/3.
 // RUN: attn-run %s --function=score --device=reference --input=1x1x1x1xf32=2 --input=1x1x2x1xf32=1 --input=1x1x2x1xf32=3,6 --input=1xf32=0.69314718 --expect=1x1x1x1xf32=5
 // RUN: attn-run %s --function=score --device=cpu --input=1x1x1x1xf32=2 --input=1x1x2x1xf32=1 --input=1x1x2x1xf32=3,6 --input=1xf32=0.69314718 --expect=1x1x1x1xf32=5
@@ -25,6 +35,33 @@ func.func @softcap(%q: tensor<1x1x1x1xf32>, %k: tensor<1x1x?x1xf32>,
                    %v: tensor<1x1x?x1xf32>, %n: tensor<1xi64>)
     -> tensor<1x1x1x1xf32> {
   %o = attn.softmax %q, %k, %v softcap(0.5) lengths(%n : tensor<1xi64>)
+      : (tensor<1x1x1x1xf32>, tensor<1x1x?x1xf32>, tensor<1x1x?x1xf32>)
+      -> tensor<1x1x1x1xf32>
+  return %o : tensor<1x1x1x1xf32>
+}
+
+func.func @largest_scale(%q: tensor<1x1x1x1xf32>, %k: tensor<1x1x?x1xf32>,
+                         %v: tensor<1x1x?x1xf32>)
+    -> tensor<1x1x1x1xf32> {
+  %o = attn.softmax %q, %k, %v scale(3.4028234e38)
+      : (tensor<1x1x1x1xf32>, tensor<1x1x?x1xf32>, tensor<1x1x?x1xf32>)
+      -> tensor<1x1x1x1xf32>
+  return %o : tensor<1x1x1x1xf32>
+}
+
+func.func @largest_softcap(%q: tensor<1x1x1x1xf32>, %k: tensor<1x1x?x1xf32>,
+                           %v: tensor<1x1x?x1xf32>)
+    -> tensor<1x1x1x1xf32> {
+  %o = attn.softmax %q, %k, %v softcap(3.4028234e38)
+      : (tensor<1x1x1x1xf32>, tensor<1x1x?x1xf32>, tensor<1x1x?x1xf32>)
+      -> tensor<1x1x1x1xf32>
+  return %o : tensor<1x1x1x1xf32>
+}
+
+func.func @smallest_softcap(%q: tensor<1x1x1x1xf32>, %k: tensor<1x1x?x1xf32>,
+                            %v: tensor<1x1x?x1xf32>)
+    -> tensor<1x1x1x1xf32> {
+  %o = attn.softmax %q, %k, %v softcap(2.94e-39)
       : (tensor<1x1x1x1xf32>, tensor<1x1x?x1xf32>, tensor<1x1x?x1xf32>)
       -> tensor<1x1x1x1xf32>
   return %o : tensor<1x1x1x1xf32>
