@@ -84,6 +84,12 @@ void PeakMeter::sample() {
   byteSamples.push_back(sampleRead());
 }
 
+void PeakMeter::clear() {
+  for (std::vector<double> &samples : flopSamples)
+    samples.clear();
+  byteSamples.clear();
+}
+
 std::vector<PeakMeter::Rate> PeakMeter::rates() const {
   std::vector<Rate> rates;
   for (size_t i = 0; i < multiplies.size(); ++i)

@@ -31,6 +31,9 @@ public:
   /// One measurement of everything, a few milliseconds.
   void sample();
 
+  /// Forgets the samples.
+  void clear();
+
   /// Medians over the samples, in the order of findMultiplyLoops(); 0 before
   /// the first sample.
   std::vector<Rate> rates() const;

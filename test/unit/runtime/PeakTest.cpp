@@ -25,6 +25,9 @@ TEST(Peak, samples_are_plausible) {
     EXPECT_LT(meter->gflops(), 1e3 * threads);
     EXPECT_GT(meter->gbytesPerSecond(), 0.01);
     EXPECT_LT(meter->gbytesPerSecond(), 1e3 * threads);
+    meter->clear();
+    EXPECT_EQ(meter->gflops(), 0);
+    EXPECT_EQ(meter->gbytesPerSecond(), 0);
   }
 }
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Case files: one case per line, a name and then words.
+//
+//   # What follows takes turns.
+//   [decode]
+//   llama3-8b-decode  dtype=bf16 H=32:8 sq=1 sk=16384 D=128 causal
+//
+//   dtype=f32|bf16         required
+//   op=softmax|gqa         default: gqa where H has two numbers
+//   B=N                    batch, default 1
+//   H=N or H=N:M           query heads, and key heads where they differ
+//   S=N, or sq=N and sk=N  queries and keys
+//   D=N or D=N:M           head dimension of queries and keys, and of values
+//   causal                 a query sees the keys up to its own position, where
+//                          the last query stands at the last key
+//   window=N               the last N of those
+//   softcap=X              logits become X tanh(logit / X)
+//   target=TARGET          as of attn-run, default host
+//   threads=N              default: --threads
+
+#ifndef ATTN_TOOLS_ATTN_BENCH_CASEFILE_H
+#define ATTN_TOOLS_ATTN_BENCH_CASEFILE_H
+
+#include "Case.h"
+
+#include "runtime/Result.h"
+
+#include <string_view>
+#include <vector>
+
+namespace attn::bench {
+
+/// Parses one line without a comment. Errors don't say where.
+Result<Case> parseCase(std::string_view line);
+
+/// Parses the text of a file that is called `path` in errors, "path:line: ...".
+/// The names must differ from one another and from those of `cases`, to which
+/// the result is appended.
+Result<void> parseCases(std::string_view text, const std::string &path,
+                        std::vector<Case> &cases);
+
+/// The same with the text of the file at `path`.
+Result<void> readCases(const std::string &path, std::vector<Case> &cases);
+
+} // namespace attn::bench
+
+#endif // ATTN_TOOLS_ATTN_BENCH_CASEFILE_H

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn-bench: times the cases of case files. Everything of substance is in the
+// files beside this one.
+
+#include "CaseFile.h"
+#include "Options.h"
+#include "Plot.h"
+#include "Serve.h"
+#include "Table.h"
+#include "Turns.h"
+
+#include "runtime/Files.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <regex>
+
+using namespace attn;
+using namespace attn::bench;
+
+static constexpr int exitCaseFailed = 1;
+static constexpr int exitFailure = 2;
+
+static int fail(const std::string &message) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "attn-bench: %s\n", message.c_str());
+  return exitFailure;
+}
+
+/// The cases of all files that the filter lets through.
+static Result<std::vector<Case>> selectCases(const Options &options) {
+  std::vector<Case> all, selected;
+  for (const std::string &path : options.caseFiles)
+    if (Result<void> done = readCases(path, all); !done)
+      return done.error();
+  std::regex filter;
+  try {
+    filter = std::regex(options.filter);
+  } catch (const std::regex_error &error) {
+    return Error{ErrorCode::invalidArgument,
+                 "option --filter: expected a regular expression, got '" +
+                     options.filter + "': " + error.what()};
+  }
+  for (Case &problem : all)
+    if (std::regex_search(problem.name, filter))
+      selected.push_back(std::move(problem));
+  if (selected.empty())
+    return Error{ErrorCode::invalidArgument,
+                 "option --filter: expected a match in the name of a case, "
+                 "got none for '" +
+                     options.filter + "'"};
+  return selected;
+}
+
+/// Runs group after group and prints each as soon as it is done.
+static std::vector<Summary> runGroups(TurnRunner &runner,
+                                      const std::vector<Case> &cases) {
+  size_t width = 4;
+  for (const Case &problem : cases)
+    width = std::max(width, problem.name.size());
+  std::fputs(tableHead(width).c_str(), stdout);
+  std::vector<Summary> summaries;
+  for (auto first = cases.begin(); first != cases.end();) {
+    auto last = std::find_if(first, cases.end(), [&](const Case &problem) {
+      return problem.group != first->group;
+    });
+    std::vector<Summary> group = runner.run({first, last});
+    std::fputs(tableRows(group, width).c_str(), stdout);
+    std::fflush(stdout);
+    std::move(group.begin(), group.end(), std::back_inserter(summaries));
+    first = last;
+  }
+  return summaries;
+}
+
+static int runBenchmarks(const Options &options) {
+  Result<std::vector<Case>> cases = selectCases(options);
+  if (!cases)
+    return fail(cases.error().message);
+  std::ofstream json;
+  if (!options.jsonFile.empty()) {
+    json.open(options.jsonFile);
+    if (!json)
+      return fail("option --json: can't write '" + options.jsonFile + "'");
+  }
+  TurnRunner runner(options.runs, options.threads,
+                    json.is_open() ? &json : nullptr);
+  std::vector<Summary> summaries = runGroups(runner, *cases);
+  runner.finish();
+  if (json.is_open() && !json.flush())
+    return fail("option --json: can't write '" + options.jsonFile + "'");
+  if (!options.plotFile.empty())
+    if (Result<void> done = writeFile(options.plotFile, {plot(summaries)});
+        !done)
+      return fail("option --plot: " + done.error().message);
+  bool isFine = std::all_of(
+      summaries.begin(), summaries.end(), [](const Summary &summary) {
+        return summary.failure.empty() || summary.isUnsupported;
+      });
+  return isFine ? 0 : exitCaseFailed;
+}
+
+int main(int argc, char **argv) {
+  Result<Options> options =
+      parseOptions({argv + std::min(argc, 1), argv + argc});
+  if (!options)
+    return fail(options.error().message + " (--help lists the options)");
+  if (options->help) {
+    std::fputs(helpText(), stdout);
+    return 0;
+  }
+  if (!options->serve)
+    return runBenchmarks(*options);
+  Server(options->threads).run(std::cin, std::cout);
+  return 0;
+}
