@@ -18,16 +18,44 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// The allocations in `op` whose sizes are known before it.
-static SmallVector<memref::AllocOp> findHoistableBuffers(Operation *op) {
+/// Whether `value` is known before `op`, or can be computed there.
+static bool canBeKnownBefore(Value value, Operation *op,
+                             const DominanceInfo &dominance) {
+  if (dominance.properlyDominates(value, op))
+    return true;
+  Operation *definition = value.getDefiningOp();
+  return definition && isPure(definition) && definition->getNumRegions() == 0 &&
+         llvm::all_of(definition->getOperands(), [&](Value operand) {
+           return canBeKnownBefore(operand, op, dominance);
+         });
+}
+
+/// Moves what computes `value` in front of `op`.
+static void computeBefore(RewriterBase &rewriter, Value value, Operation *op,
+                          const DominanceInfo &dominance) {
+  if (dominance.properlyDominates(value, op))
+    return;
+  Operation *definition = value.getDefiningOp();
+  for (Value operand : definition->getOperands())
+    computeBefore(rewriter, operand, op, dominance);
+  rewriter.moveOpBefore(definition, op);
+}
+
+/// The allocations in `op` whose sizes can be known before `place`; moves what
+/// computes those there.
+static SmallVector<memref::AllocOp>
+findHoistableBuffers(RewriterBase &rewriter, Operation *op, Operation *place) {
   DominanceInfo dominance(op->getParentOp());
   SmallVector<memref::AllocOp> allocs;
   op->walk([&](memref::AllocOp alloc) {
     if (alloc != op && llvm::all_of(alloc->getOperands(), [&](Value size) {
-          return dominance.properlyDominates(size, op);
+          return canBeKnownBefore(size, place, dominance);
         }))
       allocs.push_back(alloc);
   });
+  for (memref::AllocOp alloc : allocs)
+    for (Value size : alloc->getOperands())
+      computeBefore(rewriter, size, place, dominance);
   return allocs;
 }
 
@@ -35,7 +63,8 @@ static SmallVector<memref::AllocOp> findHoistableBuffers(Operation *op) {
 /// Their own deallocations go.
 static void hoistThreadBuffers(RewriterBase &rewriter, scf::ForallOp loop,
                                Operation *before, Operation *after) {
-  for (memref::AllocOp alloc : findHoistableBuffers(loop)) {
+  for (memref::AllocOp alloc :
+       findHoistableBuffers(rewriter, loop, before->getParentOp())) {
     for (Operation *user : llvm::to_vector(alloc->getUsers()))
       if (isa<memref::DeallocOp>(user))
         rewriter.eraseOp(user);
@@ -54,7 +83,7 @@ static void hoistSequentialBuffers(RewriterBase &rewriter,
     return;
   for (Operation &op : function.front())
     if (!isa<omp::ParallelOp>(op))
-      for (memref::AllocOp alloc : findHoistableBuffers(&op))
+      for (memref::AllocOp alloc : findHoistableBuffers(rewriter, &op, &op))
         rewriter.moveOpBefore(alloc, &op);
 }
 
