@@ -87,16 +87,18 @@ LogicalResult OnlineSoftmaxOp::verify() {
     return emitOpError() << "query: expected rank 3 (heads x rows x head dim) "
                             "or 2 (packed), got rank "
                          << query.getRank();
-  if (hasPackedQuery() == static_cast<bool>(getScale()))
+  bool isScaled = hasPackedQuery() && query.getElementType().isF32();
+  if (isScaled == static_cast<bool>(getScale()))
     return emitOpError() << "scale: expected "
-                         << (getScale() ? "none with a packed query"
-                                        : "one with an unpacked query");
+                         << (getScale() ? "none with a query packed in f32"
+                                        : "one with a query not packed in f32");
   if (failed(verifyRank(*this, "key", getKey(), 2)) ||
       failed(verifyRank(*this, "value", getValue(), 2)) ||
       failed(verifyState(*this, getAcc(), getMax(), getSum())))
     return failure();
-  if (hasPackedQuery() && query.getDimSize(1) != getNumRows())
-    return emitOpError() << "query: expected " << getNumRows()
+  int64_t columns = (isScaled ? 1 : 2) * getNumRows();
+  if (hasPackedQuery() && query.getDimSize(1) != columns)
+    return emitOpError() << "query: expected " << columns
                          << " packed columns (from max), got "
                          << query.getDimSize(1);
   if (std::optional<APFloat> softcap = getSoftcap();
@@ -124,6 +126,13 @@ LogicalResult PackQueryOp::verify() {
   if (failed(verifyRank(*this, "query", getQuery(), 3)) ||
       failed(verifyRank(*this, "packed", getPacked(), 2)))
     return failure();
+  Type element = getElementTypeOrSelf(getPacked().getType());
+  if (!element.isF32() && !element.isBF16())
+    return emitOpError() << "packed: expected f32 or bf16, got " << element;
+  if (element.isF32() != static_cast<bool>(getScale()))
+    return emitOpError() << "scale: expected "
+                         << (getScale() ? "none for pairs of bf16"
+                                        : "one for a query packed in f32");
   return verifyResults(*this, getDpsInitsMutable());
 }
 

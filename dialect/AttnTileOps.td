@@ -41,14 +41,14 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
 
     | operand | shape | meaning |
     |---|---|---|
-    | query | heads x m x Dk, or packed Dk x M (f32, scaled) | |
+    | query | heads x m x Dk, or as `attn.pack_query` packs it | |
     | key | n x Dk | n may be smaller than the tile |
     | value | n x Dv | |
-    | acc | >= Dv x M, f32 | transposed, one column per query row |
+    | acc | Dv x M, f32 | transposed, one column per query row; with rows up to a multiple that the target asks for |
     | max, sum | M, f32 | running maximum (natural scale) and sum |
     | b, h, i, j | index | batch, first head, first query and key position |
     | fold | index | m, rows per head; absent for a tile of one head |
-    | scale | f32 | factor of Q K^T; absent if query is packed |
+    | scale | f32 | factor of Q K^T; absent if query is packed in f32 |
     | masked | i1 | whether keep has to be evaluated in this tile |
 
     `masked` is present if and only if there is a keep region; where it is false
@@ -81,7 +81,7 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
     ::mlir::MutableOperandRange getInitsMutable() {
       return ::mlir::MutableOperandRange(getOperation(), 3, 3);
     }
-    /// True if the query operand is in packed form, Dk x M.
+    /// True if the query operand is in packed form.
     bool hasPackedQuery() {
       return ::llvm::cast<::mlir::ShapedType>(getQuery().getType()).getRank() ==
              2;
@@ -98,15 +98,22 @@ def Attn_PackQueryOp : Attn_TileOp<"pack_query",
     [DestinationStyleOpInterface]> {
   let summary = "packs a query tile with queries as lanes";
   let description = [{
-    packed[d, g * m + s] = scale * Q[g, s, d] in f32 for the heads x m x Dk rows
-    of the tile, and 0 in the columns beyond them.
+    For the heads x m x Dk rows of the tile, in one of two forms:
+
+    | packed | form |
+    |---|---|
+    | f32, >= Dk x M | packed[d, g * m + s] = scale * Q[g, s, d] |
+    | bf16, >= Dk / 2 x 2 M | packed[d / 2, 2 (g * m + s) + d mod 2] = Q[g, s, d] |
+
+    and 0 in the columns beyond them. The second, of pairs, has no scale: it
+    would round Q again.
   }];
   let arguments = (ins Attn_Shaped:$query, Attn_Shaped:$packed,
-                       F32:$scale);
+                       Optional<F32>:$scale);
   let results = (outs Variadic<AnyRankedTensor>:$result);
   let assemblyFormat = [{
     `ins` `(` $query `:` type($query) `)` `outs` `(` $packed `:` type($packed) `)`
-    `scale` `(` $scale `)` attr-dict (`->` type($result)^)?
+    (`scale` `(` $scale^ `)`)? attr-dict (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {

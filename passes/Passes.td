@@ -21,7 +21,7 @@ def SetTarget : Pass<"attn-set-target", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"host\"",
-           "cpu:generic, cpu:avx2, cpu:avx512 or host">
+           "cpu:generic, cpu:avx2, cpu:avx512, cpu:avx512bf16 or host">
   ];
 }
 
@@ -310,7 +310,8 @@ def LowerTiles : Pass<"attn-lower-tiles", "func::FuncOp"> {
     keys are vertical. bf16 is widened. Regions become vector code in which b and
     j are scalars and i a vector, with 32-bit indices where they fit.
   }];
-  let dependentDialects = ["::mlir::math::MathDialect",
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];

@@ -29,7 +29,7 @@ using Value = std::variant<TensorView, int64_t, double>;
 struct EngineOptions {
   /// "cpu", or "reference": the plain lowering computed in f64.
   std::string device = "cpu";
-  /// "host", "cpu:generic", "cpu:avx2" or "cpu:avx512".
+  /// "host", "cpu:generic", "cpu:avx2", "cpu:avx512" or "cpu:avx512bf16".
   std::string target = "host";
   /// Where not empty, the IR after every stage is written into this folder.
   std::string dumpDir;

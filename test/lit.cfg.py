@@ -28,6 +28,7 @@ llvm_config.add_tool_substitutions(
 CPU_FEATURES = {
     "avx2": {"avx2", "fma", "f16c"},
     "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl"},
+    "avx512bf16": {"avx512bw", "avx512dq", "avx512vl", "avx512_bf16"},
 }
 
 

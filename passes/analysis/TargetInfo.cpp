@@ -12,12 +12,26 @@ using namespace mlir::attn;
 
 // Register blocks: 8 x 3 leaves 5 of 32 vector registers for operands; 4 x 3
 // leaves 4 of 16. Without fused multiply-add a product needs a register of its
-// own, so the generic block is 4 x 2.
+// own, so the widest generic block is 4 x 2. A multiply-add takes 4 cycles at
+// two per cycle, so that no block may have fewer than 8 accumulators.
 static constexpr TargetInfo kTargets[] = {
-    // name, cpu, width, rows, vectors, fma, key tile
-    {"cpu:generic", "x86-64-v2", 4, 4, 2, false, 64},
-    {"cpu:avx2", "x86-64-v3", 8, 4, 3, true, 64},
-    {"cpu:avx512", "x86-64-v4", 16, 8, 3, true, 64},
+    // name, cpu, extensions, width, block rows, features, key tile
+    {"cpu:generic", "x86-64-v2", "", 4, {8, 4, 0}, CpuFeatures::none, 64},
+    {"cpu:avx2", "x86-64-v3", "", 8, {8, 4, 4}, CpuFeatures::fma, 64},
+    {"cpu:avx512",
+     "x86-64-v4",
+     "",
+     16,
+     {16, 8, 8},
+     CpuFeatures::fma | CpuFeatures::avx512dq,
+     64},
+    {"cpu:avx512bf16",
+     "x86-64-v4",
+     "avx512bf16",
+     16,
+     {16, 8, 8},
+     CpuFeatures::fma | CpuFeatures::avx512dq | CpuFeatures::avx512bf16,
+     64},
 };
 
 const TargetInfo *attn::lookupTarget(StringRef name) {
@@ -42,7 +56,7 @@ StringRef attn::resolveTarget(StringRef name) {
     return llvm::all_of(names, [&](StringRef f) { return features.lookup(f); });
   };
   if (has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma"}))
-    return "cpu:avx512";
+    return has({"avx512bf16"}) ? "cpu:avx512bf16" : "cpu:avx512";
   if (has({"avx2", "fma", "f16c", "bmi2"}))
     return "cpu:avx2";
   return "cpu:generic";

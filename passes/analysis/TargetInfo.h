@@ -7,24 +7,56 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include "llvm/ADT/BitmaskEnum.h"
+
+#include <array>
+
 namespace mlir::attn {
+
+LLVM_ENABLE_BITMASK_ENUMS_IN_NAMESPACE();
 
 /// Name of the module attribute that records the target.
 inline constexpr llvm::StringLiteral kTargetAttrName = "attn.target";
 
-/// A CPU as the lane form sees it. Queries are lanes: a register block is
-/// `blockRows` keys (or value columns) by `blockVectors` lane vectors.
-struct TargetInfo {
-  llvm::StringRef name; ///< "cpu:avx512", ...
-  llvm::StringRef cpu;  ///< LLVM's name of the least CPU that has it
-  int64_t vectorWidth;  ///< f32 lanes of a vector register
-  int64_t blockRows;    ///< accumulator rows of the register block
-  int64_t blockVectors; ///< accumulator vectors per row
-  bool hasFma;          ///< fused multiply-add; else multiply and add
-  int64_t keyTile;      ///< keys per tile
+/// Instructions that a target may have beside vectors.
+enum class CpuFeatures : uint32_t {
+  none = 0,
+  /// Fused multiply-add; else multiply and add.
+  fma = 1,
+  /// vreduceps and vscalefps, by which exponentials are range reduced.
+  avx512dq = 2,
+  /// vdpbf16ps, the dot product of pairs of bf16.
+  avx512bf16 = 4,
+  LLVM_MARK_AS_BITMASK_ENUM(avx512bf16)
+};
 
-  /// Query rows per tile.
-  int64_t queryTile() const { return vectorWidth * blockVectors; }
+/// A CPU as the lane form sees it. Queries are lanes: a query tile is up to
+/// `maxVectors()` lane vectors wide, and a register block is a number of keys
+/// (or value columns) by the vectors of the tile.
+struct TargetInfo {
+  llvm::StringRef name;       ///< "cpu:avx512", ...
+  llvm::StringRef cpu;        ///< LLVM's name of the least CPU that has it
+  llvm::StringRef extensions; ///< LLVM's names of features beyond it
+  int64_t vectorWidth;        ///< f32 lanes of a vector register
+  /// Accumulator rows of the register block of a tile of 1, 2, 3 vectors; 0
+  /// where there are not enough registers for it.
+  std::array<int64_t, 3> blockRows;
+  CpuFeatures features;
+  int64_t keyTile; ///< keys per tile, a multiple of each of `blockRows`
+
+  bool has(CpuFeatures feature) const {
+    return (features & feature) == feature;
+  }
+
+  /// What rows of a transposed buffer come in multiples of: whole vectors and
+  /// whole register blocks.
+  int64_t rowMultiple() const {
+    return std::max(vectorWidth, *llvm::max_element(blockRows));
+  }
+  /// Lane vectors of the widest query tile.
+  int64_t maxVectors() const {
+    return llvm::count_if(blockRows, [](int64_t rows) { return rows > 0; });
+  }
 };
 
 /// The target of this name, or null. "host" is not a name here.

@@ -13,6 +13,11 @@
 
 namespace mlir::attn {
 
+/// Checks that a query tile of `rows` rows is of whole vectors of `target`, and
+/// not wider than its register blocks.
+LogicalResult verifyTileRows(Operation *op, int64_t rows,
+                             const TargetInfo &target);
+
 /// Packs the query tile of `op` once, where it is defined: outside the loop
 /// over key tiles. `op` works on tensors and takes the packed tile from then
 /// on.

@@ -43,7 +43,7 @@ struct SplitFma : public OpRewritePattern<math::FmaOp> {
 
   LogicalResult matchAndRewrite(math::FmaOp op,
                                 PatternRewriter &rewriter) const override {
-    if (target.hasFma)
+    if (target.has(CpuFeatures::fma))
       return rewriter.notifyMatchFailure(op, "the target has fma");
     KernelBuilder kb{rewriter, op.getLoc(), target};
     rewriter.replaceOp(op, kb.fma(op.getA(), op.getB(), op.getC()));

@@ -4,6 +4,7 @@
 
 #include "passes/cpu/KernelBuilder.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -11,7 +12,7 @@ using namespace mlir;
 using namespace mlir::attn;
 
 Value KernelBuilder::fma(Value x, Value y, Value z) const {
-  if (!target.hasFma)
+  if (!target.has(CpuFeatures::fma))
     return addf(mulf(x, y), z);
   return math::FmaOp::create(b, loc, x, y, z);
 }
@@ -22,6 +23,21 @@ Value KernelBuilder::scratch(ArrayRef<OpFoldResult> sizes, Type element) const {
   dispatchIndexOpFoldResults(sizes, dynamic, shape);
   return memref::AllocOp::create(b, loc, MemRefType::get(shape, element),
                                  dynamic, b.getI64IntegerAttr(64));
+}
+
+Value KernelBuilder::castToRows(Value memref) const {
+  constexpr int64_t kDynamic = ShapedType::kDynamic;
+  auto type = MemRefType::get(
+      {kDynamic, kDynamic}, cast<MemRefType>(memref.getType()).getElementType(),
+      StridedLayoutAttr::get(b.getContext(), kDynamic, {kDynamic, 1}));
+  return memref::CastOp::create(b, loc, type, memref);
+}
+
+Value KernelBuilder::callIntrinsic(StringRef name, Type result,
+                                   ValueRange operands) const {
+  return LLVM::CallIntrinsicOp::create(b, loc, result, b.getStringAttr(name),
+                                       operands)
+      .getResult(0);
 }
 
 SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, int64_t step,

@@ -19,6 +19,18 @@ struct KernelBuilder {
   OpBuilder &b;
   Location loc;
   const TargetInfo &target;
+  int64_t vectors = 1; ///< lane vectors of the query tile
+
+  /// For a query tile of `rows` rows.
+  static KernelBuilder forTile(OpBuilder &b, Location loc,
+                               const TargetInfo &target, int64_t rows) {
+    return {b, loc, target, rows / target.vectorWidth};
+  }
+
+  /// Query rows of the tile.
+  int64_t rows() const { return vectors * target.vectorWidth; }
+  /// Accumulator rows of the register block.
+  int64_t blockRows() const { return target.blockRows[vectors - 1]; }
 
   // Types.
   VectorType lanes(Type element) const {
@@ -41,6 +53,8 @@ struct KernelBuilder {
   Value cmp(arith::CmpIPredicate predicate, Value x, Value y) const {
     return b.createOrFold<arith::CmpIOp>(loc, predicate, x, y);
   }
+  /// The column at which lane vector `v` of the query tile begins.
+  Value lane(int64_t v) const { return index(v * target.vectorWidth); }
   Value dim(Value memref, int64_t d) const {
     return b.createOrFold<memref::DimOp>(loc, memref, d);
   }
@@ -85,16 +99,26 @@ struct KernelBuilder {
   Value load(Value memref, ValueRange indices) const {
     return memref::LoadOp::create(b, loc, memref, indices);
   }
-  Value loadLanes(Value memref, ValueRange indices) const {
+  Value loadVector(Value memref, ValueRange indices, int64_t width) const {
     Type element = cast<MemRefType>(memref.getType()).getElementType();
-    return vector::LoadOp::create(b, loc, lanes(element), memref, indices);
+    return vector::LoadOp::create(b, loc, VectorType::get({width}, element),
+                                  memref, indices);
+  }
+  Value loadLanes(Value memref, ValueRange indices) const {
+    return loadVector(memref, indices, target.vectorWidth);
   }
   void storeLanes(Value vector, Value memref, ValueRange indices) const {
     vector::StoreOp::create(b, loc, vector, memref, indices);
   }
+  /// A matrix whose rows lie at a distance known at run time, so that views of
+  /// different strides have one type.
+  Value castToRows(Value memref) const;
   /// A 64-byte aligned scratch buffer; dynamic sizes are values. Parallelizing
   /// moves it out of the loops: one per thread.
   Value scratch(ArrayRef<OpFoldResult> sizes, Type element) const;
+
+  /// A call of one of LLVM's intrinsics.
+  Value callIntrinsic(StringRef name, Type result, ValueRange operands) const;
 
   // Control flow.
   using LoopBody =

@@ -8,7 +8,6 @@
 #include "passes/cpu/Cpu.h"
 #include "passes/cpu/LaneRegion.h"
 #include "passes/cpu/MicroKernels.h"
-#include "passes/cpu/TileCopies.h"
 #include "passes/cpu/VectorMath.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -26,22 +25,21 @@ class OnlineSoftmaxLowering {
 public:
   OnlineSoftmaxLowering(const KernelBuilder &kb, OnlineSoftmaxOp op)
       : kb(kb), op(op), f32(kb.b.getF32Type()), vectorType(kb.f32Lanes()),
-        keyRows(kb.dim(op.getKey(), 0)), headDim(kb.dim(op.getKey(), 1)),
-        valueDim(kb.dim(op.getValue(), 1)) {}
+        kernel(getElementTypeOrSelf(op.getQuery().getType()).isF32()
+                   ? createFmaKernel(kb, op)
+                   : createDotKernel(kb, op)),
+        keyRows(kb.dim(op.getKey(), 0)) {}
 
   void run();
 
 private:
-  Value lane(int64_t v) { return kb.index(v * kb.target.vectorWidth); }
   Value f(double x) { return kb.constant(vectorType, x); }
   /// e^(x - y) for x <= y. Subtracts before it scales to base 2, for which a
   /// finite x may be too large.
-  Value emitExpOfDifference(Value x, Value y) {
+  Value emitExpOfDifference(Value x, Value y, ExpAccuracy accuracy) {
     return emitExp2OfNonPositive(
-        kb, kb.mulf(kb.subf(x, y), f(llvm::numbers::log2e)));
+        kb, kb.mulf(kb.subf(x, y), f(llvm::numbers::log2e)), accuracy);
   }
-  /// K in f32: itself, or a widened copy.
-  Value widenKeys();
   /// Rewrites every score by `body` and returns the new bounds.
   ScoreBounds
   mapScores(llvm::function_ref<Value(Value row, int64_t v, Value score)> body);
@@ -58,39 +56,19 @@ private:
   /// Updates max and sum, turns scores into weights and returns the factors of
   /// the old accumulator.
   LaneVectors applyExponential(const ScoreBounds &bounds, Value hasMasked);
-  LaneVectors emitWeights(const LaneVectors &max, bool markMasked);
-  /// V in f32, with 0 for what is not finite where `hasMasked`, and whether
-  /// anything was not.
-  std::pair<Value, Value> prepareValues(Value hasMasked);
-  Value copyValues(Value to, bool zeroNonFinite);
+  LaneVectors emitWeights(const LaneVectors &shift, bool markMasked);
   void addNonFiniteValues();
 
   const KernelBuilder &kb;
   OnlineSoftmaxOp op;
   Type f32;
   VectorType vectorType;
-  Value keyRows, headDim, valueDim;
+  std::unique_ptr<MicroKernel> kernel;
+  Value keyRows;
   Value scores;
 };
 
 } // namespace
-
-static Type getElement(Value memref) {
-  return cast<MemRefType>(memref.getType()).getElementType();
-}
-
-Value OnlineSoftmaxLowering::widenKeys() {
-  if (getElement(op.getKey()).isF32())
-    return op.getKey();
-  Value copy = kb.scratch({kb.b.getIndexAttr(op.getKeyTile()),
-                           getAsOpFoldResult(kb.dim(op.getQuery(), 0))},
-                          f32);
-  kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
-    emitRowCopy(kb, op.getKey(), row, copy, row, headDim,
-                [&](Value x) { return emitToF32(kb, x); });
-  });
-  return copy;
-}
 
 ScoreBounds OnlineSoftmaxLowering::mapScores(
     llvm::function_ref<Value(Value, int64_t, Value)> body) {
@@ -98,9 +76,9 @@ ScoreBounds OnlineSoftmaxLowering::mapScores(
       kb.index(0), keyRows, 1, createEmptyBounds(kb).flatten(),
       [&](Value row, ValueRange carried) {
         ScoreBounds bounds = ScoreBounds::unflatten(carried);
-        for (int64_t v = 0; v < kb.target.blockVectors; ++v) {
-          Value score = body(row, v, kb.loadLanes(scores, {row, lane(v)}));
-          kb.storeLanes(score, scores, {row, lane(v)});
+        for (int64_t v = 0; v < kb.vectors; ++v) {
+          Value score = body(row, v, kb.loadLanes(scores, {row, kb.lane(v)}));
+          kb.storeLanes(score, scores, {row, kb.lane(v)});
           widen(kb, bounds, v, score);
         }
         return bounds.flatten();
@@ -157,7 +135,7 @@ std::vector<LaneRegion> OnlineSoftmaxLowering::createLanes(Region &region,
                                kb.index(op.getNumRows()))
                       : arith::ConstantIntOp::create(kb.b, kb.loc, 1, 1);
   std::vector<LaneRegion> lanes;
-  for (int64_t v = 0; v < kb.target.blockVectors; ++v) {
+  for (int64_t v = 0; v < kb.vectors; ++v) {
     // The scores, which only a score region takes, and j are of each row.
     SmallVector<LaneValue> arguments = getPosition(v, indexBits);
     if (&region == &op.getScore())
@@ -224,118 +202,40 @@ ScoreBounds OnlineSoftmaxLowering::applyKeep(ScoreBounds bounds) {
       [&] { return bounds.flatten(); }));
 }
 
-LaneVectors OnlineSoftmaxLowering::emitWeights(const LaneVectors &max,
+LaneVectors OnlineSoftmaxLowering::emitWeights(const LaneVectors &shift,
                                                bool markMasked) {
-  SmallVector<Value> zeros(kb.target.blockVectors, f(0.0));
-  return kb.loop(
-      kb.index(0), keyRows, 1, zeros, [&](Value row, ValueRange carried) {
-        SmallVector<Value> sums(carried);
-        for (auto [v, shift] : llvm::enumerate(max)) {
-          Value score = kb.loadLanes(scores, {row, lane(v)});
-          Value weight = emitExpOfDifference(score, shift);
-          // -0 tells a key of no weight from one whose weight underflowed.
-          if (markMasked)
-            weight =
-                kb.select(kb.cmpf(CmpFPredicate::OEQ, score, f(-kInfinity)),
-                          f(-0.0), weight);
-          kb.storeLanes(weight, scores, {row, lane(v)});
-          sums[v] = kb.addf(sums[v], weight);
-        }
-        return sums;
-      });
+  return kernel->emitWeights(scores, [&](Value row, int64_t v) {
+    Value score = kb.loadLanes(scores, {row, kb.lane(v)});
+    Value weight = emitExpOfDifference(score, shift[v], kernel->getAccuracy());
+    // -0 tells a key of no weight from one whose weight underflowed.
+    if (markMasked)
+      weight = kb.select(kb.cmpf(CmpFPredicate::OEQ, score, f(-kInfinity)),
+                         f(-0.0), weight);
+    return weight;
+  });
 }
 
 LaneVectors OnlineSoftmaxLowering::applyExponential(const ScoreBounds &bounds,
                                                     Value hasMasked) {
   LaneVectors shift, rescale;
   for (auto [v, tileMax] : llvm::enumerate(bounds.max)) {
-    Value oldMax = kb.loadLanes(op.getMax(), lane(v));
+    Value oldMax = kb.loadLanes(op.getMax(), kb.lane(v));
     Value newMax = kb.max(oldMax, tileMax);
-    kb.storeLanes(newMax, op.getMax(), lane(v));
+    kb.storeLanes(newMax, op.getMax(), kb.lane(v));
     // A row that has seen no key has maximum -inf, and -inf - -inf is NaN.
     Value isEmpty = kb.cmpf(CmpFPredicate::OEQ, newMax, f(-kInfinity));
     shift.push_back(kb.select(isEmpty, f(0.0), newMax));
-    rescale.push_back(emitExpOfDifference(oldMax, shift.back()));
+    rescale.push_back(
+        emitExpOfDifference(oldMax, shift.back(), ExpAccuracy::f32));
   }
   SmallVector<Value> sums = kb.ifElse(
       hasMasked, [&] { return emitWeights(shift, true); },
       [&] { return emitWeights(shift, false); });
   for (auto [v, sum] : llvm::enumerate(sums)) {
-    Value oldSum = kb.loadLanes(op.getSum(), lane(v));
-    kb.storeLanes(kb.fma(oldSum, rescale[v], sum), op.getSum(), lane(v));
+    Value oldSum = kb.loadLanes(op.getSum(), kb.lane(v));
+    kb.storeLanes(kb.fma(oldSum, rescale[v], sum), op.getSum(), kb.lane(v));
   }
   return rescale;
-}
-
-/// True where a f32 scalar or lane vector is NaN or infinite.
-static Value isNonFinite(const KernelBuilder &kb, Value x) {
-  Value difference = kb.subf(x, x); // 0, or NaN
-  return kb.cmpf(CmpFPredicate::UNO, difference, difference);
-}
-
-Value OnlineSoftmaxLowering::copyValues(Value to, bool zeroNonFinite) {
-  OpBuilder &b = kb.b;
-  VectorType flagType = kb.lanes(b.getI32Type());
-  Value zero = kb.index(0);
-  Value flags;
-  if (zeroNonFinite) {
-    flags = kb.scratch({b.getIndexAttr(kb.target.vectorWidth)}, b.getI32Type());
-    kb.storeLanes(arith::ConstantOp::create(b, kb.loc, b.getZeroAttr(flagType)),
-                  flags, zero);
-  }
-  auto convert = [&](Value x) {
-    Value wide = emitToF32(kb, x);
-    if (!zeroNonFinite)
-      return wide;
-    Value bad = isNonFinite(kb, wide);
-    bool isVector = isa<VectorType>(wide.getType());
-    Type type = isVector ? Type(flagType) : b.getI32Type();
-    Value bits = arith::ExtUIOp::create(b, kb.loc, type, bad);
-    Value old = isVector ? kb.loadLanes(flags, zero) : kb.load(flags, zero);
-    Value either = arith::OrIOp::create(b, kb.loc, old, bits);
-    if (isVector)
-      kb.storeLanes(either, flags, zero);
-    else
-      memref::StoreOp::create(b, kb.loc, either, flags, zero);
-    return kb.select(bad, kb.constant(wide.getType(), 0.0), wide);
-  };
-  kb.loop(zero, keyRows, 1, [&](Value row) {
-    emitRowCopy(kb, op.getValue(), row, to, row, valueDim, convert);
-  });
-  if (!zeroNonFinite)
-    return arith::ConstantIntOp::create(b, kb.loc, 0, 1);
-  Value any = vector::ReductionOp::create(b, kb.loc, vector::CombiningKind::OR,
-                                          kb.loadLanes(flags, zero));
-  Value none = arith::ConstantIntOp::create(b, kb.loc, 0, 32);
-  return arith::CmpIOp::create(b, kb.loc, arith::CmpIPredicate::ne, any, none);
-}
-
-std::pair<Value, Value> OnlineSoftmaxLowering::prepareValues(Value hasMasked) {
-  OpBuilder &b = kb.b;
-  Value copy = kb.scratch({b.getIndexAttr(op.getKeyTile()),
-                           getAsOpFoldResult(kb.dim(op.getAcc(), 0))},
-                          f32);
-  constexpr int64_t kDynamic = ShapedType::kDynamic;
-  auto viewType = MemRefType::get(
-      {kDynamic, kDynamic}, f32,
-      StridedLayoutAttr::get(b.getContext(), kDynamic, {kDynamic, 1}));
-  auto view = [&](Value memref) -> Value {
-    return memref::CastOp::create(b, kb.loc, viewType, memref);
-  };
-  SmallVector<Value> results = kb.ifElse(
-      hasMasked,
-      [&] {
-        Value found = copyValues(copy, /*zeroNonFinite=*/true);
-        return SmallVector<Value>{view(copy), found};
-      },
-      [&] {
-        Value found = arith::ConstantIntOp::create(b, kb.loc, 0, 1);
-        if (getElement(op.getValue()).isF32())
-          return SmallVector<Value>{view(op.getValue()), found};
-        copyValues(copy, /*zeroNonFinite=*/false);
-        return SmallVector<Value>{view(copy), found};
-      });
-  return {results[0], results[1]};
 }
 
 /// The weighted sum took non-finite values for 0: adds them for the queries
@@ -348,18 +248,18 @@ void OnlineSoftmaxLowering::addNonFiniteValues() {
       DenseElementsAttr::get(cast<ShapedType>(bitsType),
                              b.getI32IntegerAttr(INT32_MIN)));
   kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
-    kb.loop(kb.index(0), valueDim, 1, [&](Value column) {
+    kb.loop(kb.index(0), kb.dim(op.getValue(), 1), 1, [&](Value column) {
       Value value = emitToF32(kb, kb.load(op.getValue(), {row, column}));
       kb.ifThen(isNonFinite(kb, value), [&] {
-        for (int64_t v = 0; v < kb.target.blockVectors; ++v) {
-          Value weight = kb.loadLanes(scores, {row, lane(v)});
+        for (int64_t v = 0; v < kb.vectors; ++v) {
+          Value weight = kernel->loadWeight(row, v);
           Value bits = arith::BitcastOp::create(b, kb.loc, bitsType, weight);
           Value sees = arith::CmpIOp::create(
               b, kb.loc, arith::CmpIPredicate::ne, bits, noWeight);
-          Value acc = kb.loadLanes(op.getAcc(), {column, lane(v)});
+          Value acc = kb.loadLanes(op.getAcc(), {column, kb.lane(v)});
           Value sum = kb.fma(kb.broadcast(value), weight, acc);
           kb.storeLanes(kb.select(sees, sum, acc), op.getAcc(),
-                        {column, lane(v)});
+                        {column, kb.lane(v)});
         }
       });
     });
@@ -370,8 +270,7 @@ void OnlineSoftmaxLowering::run() {
   scores = kb.scratch(
       {kb.b.getIndexAttr(op.getKeyTile()), kb.b.getIndexAttr(op.getNumRows())},
       f32);
-  ScoreBounds bounds =
-      emitScores(kb, op.getQuery(), widenKeys(), keyRows, headDim, scores);
+  ScoreBounds bounds = kernel->emitScores(scores);
   bounds = applyScore(bounds);
   bounds = applyKeep(bounds);
 
@@ -384,8 +283,8 @@ void OnlineSoftmaxLowering::run() {
       kb.cmpf(CmpFPredicate::OEQ, least, f(-kInfinity)));
 
   LaneVectors rescale = applyExponential(bounds, hasMasked);
-  auto [values, hasNonFinite] = prepareValues(hasMasked);
-  emitWeightedSum(kb, scores, values, keyRows, valueDim, rescale, op.getAcc());
+  Value hasNonFinite = kernel->emitValues(hasMasked);
+  kernel->emitWeightedSum(rescale);
   kb.ifThen(hasNonFinite, [&] { addNonFiniteValues(); });
 }
 
@@ -396,8 +295,11 @@ LogicalResult attn::lowerOnlineSoftmax(RewriterBase &rewriter,
     return rewriter.notifyMatchFailure(op, "not bufferized");
   if (!op.hasPackedQuery())
     return rewriter.notifyMatchFailure(op, "query is not packed");
+  if (failed(verifyTileRows(op, op.getNumRows(), target)))
+    return failure();
   rewriter.setInsertionPoint(op);
-  KernelBuilder kb{rewriter, op.getLoc(), target};
+  KernelBuilder kb =
+      KernelBuilder::forTile(rewriter, op.getLoc(), target, op.getNumRows());
   OnlineSoftmaxLowering(kb, op).run();
   rewriter.eraseOp(op);
   return success();

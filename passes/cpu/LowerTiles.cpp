@@ -23,9 +23,8 @@ using namespace mlir::attn;
 /// A buffer of M rows by `depth` columns in f32: a query tile with one row per
 /// query, between an operand and its lane form.
 static Value createRowBuffer(const KernelBuilder &kb, Value depth) {
-  return kb.scratch(
-      {kb.b.getIndexAttr(kb.target.queryTile()), getAsOpFoldResult(depth)},
-      kb.b.getF32Type());
+  return kb.scratch({kb.b.getIndexAttr(kb.rows()), getAsOpFoldResult(depth)},
+                    kb.b.getF32Type());
 }
 
 /// Runs `body` with (row of the tile, head, position) for the heads x positions
@@ -48,13 +47,23 @@ LogicalResult attn::lowerPackQuery(RewriterBase &rewriter, PackQueryOp op,
   if (!isa<MemRefType>(op.getPacked().getType()))
     return rewriter.notifyMatchFailure(op, "not bufferized");
   rewriter.setInsertionPoint(op);
-  KernelBuilder kb{rewriter, op.getLoc(), target};
+  auto packed = cast<MemRefType>(op.getPacked().getType());
+  bool isPairs = packed.getElementType().isBF16();
+  int64_t numRows = packed.getDimSize(1) / (isPairs ? 2 : 1);
+  if (failed(verifyTileRows(op, numRows, target)))
+    return failure();
+  KernelBuilder kb =
+      KernelBuilder::forTile(rewriter, op.getLoc(), target, numRows);
   Value depth = kb.dim(op.getPacked(), 0);
   Value headDim = kb.dim(op.getQuery(), 2);
+  // A pair of bf16 is moved about as one f32.
   Value rows = createRowBuffer(kb, depth);
   // Rows and columns beyond the tile's are 0, so that they give finite scores.
   emitFill(kb, kb.constant(kb.f32Lanes(), 0.0), rows);
   forEachRow(kb, op.getQuery(), [&](Value row, Value head, Value position) {
+    if (isPairs)
+      return emitPairRowCopy(kb, op.getQuery(), {head, position}, rows, row,
+                             headDim);
     emitRowCopy(kb, op.getQuery(), {head, position}, rows, row, headDim,
                 [&](Value x) {
                   Value wide = emitToF32(kb, x);
@@ -74,17 +83,21 @@ LogicalResult attn::lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
   if (!isa<MemRefType>(op.getAcc().getType()))
     return rewriter.notifyMatchFailure(op, "not bufferized");
   rewriter.setInsertionPoint(op);
-  KernelBuilder kb{rewriter, op.getLoc(), target};
+  int64_t numRows = cast<MemRefType>(op.getMax().getType()).getDimSize(0);
+  if (failed(verifyTileRows(op, numRows, target)))
+    return failure();
+  KernelBuilder kb =
+      KernelBuilder::forTile(rewriter, op.getLoc(), target, numRows);
   Value zero = kb.index(0);
   VectorType type = kb.f32Lanes();
   Value lseRows;
   if (op.getLse())
-    lseRows = kb.scratch({rewriter.getIndexAttr(target.queryTile())},
-                         rewriter.getF32Type());
+    lseRows =
+        kb.scratch({rewriter.getIndexAttr(kb.rows())}, rewriter.getF32Type());
   // acc / sum and max + ln(sum), queries still being lanes. The sum of a row
   // without keys is 0.
-  for (int64_t v = 0; v < target.blockVectors; ++v) {
-    Value lane = kb.index(v * target.vectorWidth);
+  for (int64_t v = 0; v < kb.vectors; ++v) {
+    Value lane = kb.lane(v);
     Value sum = kb.loadLanes(op.getSum(), lane);
     Value isEmpty =
         kb.cmpf(arith::CmpFPredicate::OEQ, sum, kb.constant(type, 0.0));
@@ -157,7 +170,7 @@ struct LowerTilesPass : public attn::impl::LowerTilesBase<LowerTilesPass> {
       else
         (void)lowerFill(rewriter, cast<linalg::FillOp>(op), *target);
       if (failed(result)) {
-        op->emitOpError() << "expected buffers and a packed query";
+        op->emitOpError() << "expected buffers and a packed query tile";
         return signalPassFailure();
       }
     }

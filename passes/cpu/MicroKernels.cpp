@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The fma micro-kernels: a register block of `blockRows` by `blockVectors`
-// accumulators, carried by the inner loop.
+// What the micro-kernels share: register blocks, the loops over them, and the
+// filter of values that are not finite.
 
 #include "passes/cpu/MicroKernels.h"
 
 using namespace mlir;
 using namespace mlir::attn;
+using arith::CmpFPredicate;
 
 ScoreBounds attn::createEmptyBounds(const KernelBuilder &kb) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   Value low = kb.constant(kb.f32Lanes(), -infinity);
   Value high = kb.constant(kb.f32Lanes(), infinity);
   ScoreBounds bounds;
-  bounds.max.assign(kb.target.blockVectors, low);
-  bounds.min.assign(kb.target.blockVectors, high);
+  bounds.max.assign(kb.vectors, low);
+  bounds.min.assign(kb.vectors, high);
   return bounds;
 }
 
@@ -24,83 +25,103 @@ void attn::widen(const KernelBuilder &kb, ScoreBounds &bounds, unsigned v,
   bounds.min[v] = kb.minf(bounds.min[v], score);
 }
 
-/// Accumulates a register block: acc[r][v] += left(k, r) * right[k, v] for k in
-/// 0..count, where left is a scalar and right a row of lane vectors.
-static SmallVector<Value>
-accumulateBlock(const KernelBuilder &kb, Value count, Value right,
-                llvm::function_ref<Value(Value k, int64_t r)> left,
-                ValueRange init) {
-  int64_t rows = kb.target.blockRows, vectors = kb.target.blockVectors;
+SmallVector<Value> attn::emitRegisterBlock(
+    const KernelBuilder &kb, Value count, Value right,
+    llvm::function_ref<Value(Value k, int64_t r)> left,
+    llvm::function_ref<Value(Value left, Value right, Value acc)> multiply,
+    ValueRange init) {
   return kb.loop(kb.index(0), count, 1, init, [&](Value k, ValueRange carried) {
     SmallVector<Value> lanes, acc(carried);
-    for (int64_t v = 0; v < vectors; ++v)
-      lanes.push_back(
-          kb.loadLanes(right, {k, kb.index(v * kb.target.vectorWidth)}));
-    for (int64_t r = 0; r < rows; ++r) {
-      Value scalar = kb.broadcast(left(k, r));
-      for (int64_t v = 0; v < vectors; ++v) {
-        Value &sum = acc[r * vectors + v];
-        sum = kb.fma(scalar, lanes[v], sum);
+    int64_t width =
+        cast<MemRefType>(right.getType()).getDimSize(1) / kb.vectors;
+    for (int64_t v = 0; v < kb.vectors; ++v)
+      lanes.push_back(kb.loadVector(right, {k, kb.index(v * width)}, width));
+    for (int64_t r = 0; r < kb.blockRows(); ++r) {
+      Value element = left(k, r);
+      for (int64_t v = 0; v < kb.vectors; ++v) {
+        Value &sum = acc[r * kb.vectors + v];
+        sum = multiply(element, lanes[v], sum);
       }
     }
     return acc;
   });
 }
 
-ScoreBounds attn::emitScores(const KernelBuilder &kb, Value query, Value keys,
-                             Value keyRows, Value headDim, Value scores) {
-  int64_t rows = kb.target.blockRows, vectors = kb.target.blockVectors;
-  Value zero = kb.constant(kb.f32Lanes(), 0.0);
+ScoreBounds attn::emitScoreBlocks(
+    const KernelBuilder &kb, Value keyRows, Value scores,
+    llvm::function_ref<SmallVector<Value>(ArrayRef<Value> keyRow)> block) {
   Value lastKey = kb.sub(keyRows, kb.index(1));
-  auto block = [&](Value key, ValueRange carried) {
+  auto body = [&](Value key, ValueRange carried) {
     ScoreBounds bounds = ScoreBounds::unflatten(carried);
-    // Rows beyond the last key repeat it: nothing is read out of bounds, and
-    // the bounds stay those of real scores.
     SmallVector<Value> keyRow;
-    for (int64_t r = 0; r < rows; ++r)
+    for (int64_t r = 0; r < kb.blockRows(); ++r)
       keyRow.push_back(kb.min(kb.add(key, r), lastKey));
-    SmallVector<Value> acc = accumulateBlock(
-        kb, headDim, query,
-        [&](Value d, int64_t r) { return kb.load(keys, {keyRow[r], d}); },
-        SmallVector<Value>(rows * vectors, zero));
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t v = 0; v < vectors; ++v) {
-        Value score = acc[r * vectors + v];
+    SmallVector<Value> products = block(keyRow);
+    for (int64_t r = 0; r < kb.blockRows(); ++r)
+      for (int64_t v = 0; v < kb.vectors; ++v) {
+        Value score = products[r * kb.vectors + v];
         widen(kb, bounds, v, score);
-        kb.storeLanes(score, scores,
-                      {kb.add(key, r), kb.index(v * kb.target.vectorWidth)});
+        kb.storeLanes(score, scores, {kb.add(key, r), kb.lane(v)});
       }
     return bounds.flatten();
   };
-  return ScoreBounds::unflatten(kb.loop(
-      kb.index(0), keyRows, rows, createEmptyBounds(kb).flatten(), block));
+  return ScoreBounds::unflatten(kb.loop(kb.index(0), keyRows, kb.blockRows(),
+                                        createEmptyBounds(kb).flatten(), body));
 }
 
-void attn::emitWeightedSum(const KernelBuilder &kb, Value weights, Value values,
-                           Value keyRows, Value valueDim,
-                           const LaneVectors &scale, Value acc) {
-  int64_t rows = kb.target.blockRows, vectors = kb.target.blockVectors;
-  Value lastColumn = kb.sub(valueDim, kb.index(1));
-  kb.loop(kb.index(0), valueDim, rows, [&](Value column) {
-    // Columns beyond the last one repeat it; their sums are never read.
-    SmallVector<Value> valueColumn, init;
-    auto place = [&](int64_t r, int64_t v) {
-      return SmallVector<Value>{kb.add(column, r),
-                                kb.index(v * kb.target.vectorWidth)};
-    };
-    for (int64_t r = 0; r < rows; ++r) {
-      valueColumn.push_back(kb.min(kb.add(column, r), lastColumn));
-      for (int64_t v = 0; v < vectors; ++v)
-        init.push_back(kb.mulf(kb.loadLanes(acc, place(r, v)), scale[v]));
-    }
-    SmallVector<Value> sums = accumulateBlock(
-        kb, keyRows, weights,
-        [&](Value t, int64_t r) {
-          return kb.load(values, {t, valueColumn[r]});
-        },
-        init);
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t v = 0; v < vectors; ++v)
-        kb.storeLanes(sums[r * vectors + v], acc, place(r, v));
+void attn::emitSumBlocks(
+    const KernelBuilder &kb, Value valueDim, const LaneVectors &rescale,
+    Value acc,
+    llvm::function_ref<SmallVector<Value>(Value column, ValueRange init)>
+        block) {
+  kb.loop(kb.index(0), valueDim, kb.blockRows(), [&](Value column) {
+    SmallVector<Value> init;
+    for (int64_t r = 0; r < kb.blockRows(); ++r)
+      for (int64_t v = 0; v < kb.vectors; ++v)
+        init.push_back(kb.mulf(
+            kb.loadLanes(acc, {kb.add(column, r), kb.lane(v)}), rescale[v]));
+    SmallVector<Value> sums = block(column, init);
+    for (int64_t r = 0; r < kb.blockRows(); ++r)
+      for (int64_t v = 0; v < kb.vectors; ++v)
+        kb.storeLanes(sums[r * kb.vectors + v], acc,
+                      {kb.add(column, r), kb.lane(v)});
   });
+}
+
+Value attn::isNonFinite(const KernelBuilder &kb, Value x) {
+  Value difference = kb.subf(x, x); // 0, or NaN
+  return kb.cmpf(CmpFPredicate::UNO, difference, difference);
+}
+
+NonFiniteFilter::NonFiniteFilter(const KernelBuilder &kb) : kb(kb) {
+  Type i32 = kb.b.getI32Type();
+  flags = kb.scratch({kb.b.getIndexAttr(kb.target.vectorWidth)}, i32);
+  Value none =
+      arith::ConstantOp::create(kb.b, kb.loc, kb.b.getZeroAttr(kb.lanes(i32)));
+  kb.storeLanes(none, flags, kb.index(0));
+}
+
+Value NonFiniteFilter::emitFilter(Value x) {
+  Value bad = isNonFinite(kb, x);
+  Value zero = kb.index(0);
+  bool isVector = isa<VectorType>(x.getType());
+  Type i32 = kb.b.getI32Type();
+  Value bits = arith::ExtUIOp::create(
+      kb.b, kb.loc, isVector ? Type(kb.lanes(i32)) : i32, bad);
+  Value old = isVector ? kb.loadLanes(flags, zero) : kb.load(flags, zero);
+  Value either = arith::OrIOp::create(kb.b, kb.loc, old, bits);
+  if (isVector)
+    kb.storeLanes(either, flags, zero);
+  else
+    memref::StoreOp::create(kb.b, kb.loc, either, flags, zero);
+  return kb.select(bad, kb.constant(x.getType(), 0.0), x);
+}
+
+Value NonFiniteFilter::emitFound() {
+  Value any =
+      vector::ReductionOp::create(kb.b, kb.loc, vector::CombiningKind::OR,
+                                  kb.loadLanes(flags, kb.index(0)));
+  Value none = arith::ConstantIntOp::create(kb.b, kb.loc, 0, 32);
+  return arith::CmpIOp::create(kb.b, kb.loc, arith::CmpIPredicate::ne, any,
+                               none);
 }

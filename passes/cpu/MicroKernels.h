@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The two products of a key tile with queries as lanes. An element of K or V is
-// broadcast and multiplied with a vector of queries, so neither has to be
-// packed, and maximum and sum over keys need no horizontal step.
+// The two products of a key tile with queries as lanes, and the forms that
+// their operands need. An element of K or V (or a pair of them) is broadcast
+// and multiplied with a vector of queries, so K never has to be packed, and
+// maximum and sum over keys need no horizontal step.
 
 #ifndef ATTN_PASSES_CPU_MICROKERNELS_H
 #define ATTN_PASSES_CPU_MICROKERNELS_H
 
-#include "passes/cpu/KernelBuilder.h"
+#include "dialect/Attn.h"
+#include "passes/cpu/VectorMath.h"
 
 namespace mlir::attn {
 
-/// One lane vector per `target.blockVectors`.
+/// One lane vector per `kb.vectors`.
 using LaneVectors = SmallVector<Value>;
 
 /// Largest and smallest score of every query.
@@ -38,18 +40,90 @@ ScoreBounds createEmptyBounds(const KernelBuilder &kb);
 void widen(const KernelBuilder &kb, ScoreBounds &bounds, unsigned v,
            Value score);
 
-/// scores[t, :] = sum_d keys[t, d] query[d, :] for t < keyRows, d < headDim.
-/// Rows of `scores` up to the next multiple of the block are overwritten too.
-/// query: f32, head dim x M. keys: f32, rows x head dim.
-ScoreBounds emitScores(const KernelBuilder &kb, Value query, Value keys,
-                       Value keyRows, Value headDim, Value scores);
+/// The products of one key tile, emitted at the builder's insertion point in
+/// the order in which the methods stand. `emitWeights` may be called more than
+/// once, for branches of which one runs. Scores and weights have a row per key
+/// and a column per query.
+class MicroKernel {
+public:
+  virtual ~MicroKernel() = default;
 
-/// acc[d, :] = scale * acc[d, :] + sum_t values[t, d] weights[t, :] for
-/// t < keyRows, d < valueDim. Rows of `acc` up to the next multiple of the
-/// block are overwritten too.
-void emitWeightedSum(const KernelBuilder &kb, Value weights, Value values,
-                     Value keyRows, Value valueDim, const LaneVectors &scale,
-                     Value acc);
+  /// scores[t, :] = scale * sum_d K[t, d] Q[:, d] for the keys of the tile, and
+  /// their bounds. Rows of `scores` up to the next multiple of the block are
+  /// overwritten too.
+  virtual ScoreBounds emitScores(Value scores) = 0;
+
+  /// Stores `weight(t, v)`, lane vector v of the weights of key t, for every
+  /// key of the tile; returns their sums over keys. `weight` may be asked for
+  /// one key beyond the tile's where their number is odd.
+  virtual LaneVectors
+  emitWeights(Value scores,
+              llvm::function_ref<Value(Value row, int64_t v)> weight) = 0;
+
+  /// Puts V into the form of the second product, with 0 for NaN and infinity if
+  /// `hasMasked`. Returns whether there were any, an i1.
+  virtual Value emitValues(Value hasMasked) = 0;
+
+  /// acc[d, :] = rescale * acc[d, :] + sum_t V[t, d] weights[t, :] for
+  /// d < value dim. Rows of `acc` up to the next multiple of the block are
+  /// overwritten too.
+  virtual void emitWeightedSum(const LaneVectors &rescale) = 0;
+
+  /// How accurate weights must be: what rounding them leaves.
+  virtual ExpAccuracy getAccuracy() const = 0;
+
+  /// Lane vector `v` of the weights of key `row` in f32.
+  virtual Value loadWeight(Value row, int64_t v) = 0;
+};
+
+/// The fma kernel, in f32; bf16 is widened. On every target.
+std::unique_ptr<MicroKernel> createFmaKernel(const KernelBuilder &kb,
+                                             OnlineSoftmaxOp op);
+/// The dot kernel, on pairs of bf16 accumulated in f32.
+std::unique_ptr<MicroKernel> createDotKernel(const KernelBuilder &kb,
+                                             OnlineSoftmaxOp op);
+
+/// Accumulates a register block: acc[r][v] = multiply(left(k, r), right[k][v],
+/// acc[r][v]) for k in 0..count. `right` is a buffer whose rows are the lane
+/// vectors of the tile.
+SmallVector<Value> emitRegisterBlock(
+    const KernelBuilder &kb, Value count, Value right,
+    llvm::function_ref<Value(Value k, int64_t r)> left,
+    llvm::function_ref<Value(Value left, Value right, Value acc)> multiply,
+    ValueRange init);
+
+/// The loop over register blocks of the scores. `block` gives the products of
+/// the keys `keyRow`, of which there are `kb.blockRows()`; keys beyond the last
+/// one repeat it, so that nothing is read out of bounds and the bounds are
+/// those of real scores.
+ScoreBounds emitScoreBlocks(
+    const KernelBuilder &kb, Value keyRows, Value scores,
+    llvm::function_ref<SmallVector<Value>(ArrayRef<Value> keyRow)> block);
+
+/// The loop over register blocks of the weighted sum. `block` accumulates the
+/// columns from `column` on onto `init`.
+void emitSumBlocks(
+    const KernelBuilder &kb, Value valueDim, const LaneVectors &rescale,
+    Value acc,
+    llvm::function_ref<SmallVector<Value>(Value column, ValueRange init)>
+        block);
+
+/// Replaces NaN and infinity in f32 lane vectors or scalars by 0 and remembers
+/// whether there were any.
+class NonFiniteFilter {
+public:
+  explicit NonFiniteFilter(const KernelBuilder &kb);
+  Value emitFilter(Value x);
+  /// Whether any filtered value was not finite, an i1.
+  Value emitFound();
+
+private:
+  const KernelBuilder &kb;
+  Value flags;
+};
+
+/// True where an f32 scalar or lane vector is NaN or infinite.
+Value isNonFinite(const KernelBuilder &kb, Value x);
 
 } // namespace mlir::attn
 

@@ -8,6 +8,7 @@
 #include "passes/cpu/Cpu.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_PACKTILES
@@ -17,32 +18,45 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
+LogicalResult attn::verifyTileRows(Operation *op, int64_t rows,
+                                   const TargetInfo &target) {
+  int64_t width = target.vectorWidth, most = width * target.maxVectors();
+  if (rows > 0 && rows <= most && rows % width == 0)
+    return success();
+  return op->emitOpError() << "query tile: expected a multiple of " << width
+                           << " rows up to " << most << " for " << target.name
+                           << ", got " << rows;
+}
+
 LogicalResult attn::packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
                               const TargetInfo &target) {
   if (op.hasPackedQuery())
     return rewriter.notifyMatchFailure(op, "query is packed");
-  if (op.getNumRows() != target.queryTile())
-    return op.emitOpError()
-           << "max: expected " << target.queryTile() << " rows (query tile of "
-           << target.name << "), got " << op.getNumRows();
+  if (failed(verifyTileRows(op, op.getNumRows(), target)))
+    return failure();
   OpBuilder::InsertionGuard guard(rewriter);
   Location loc = op.getLoc();
   Value query = op.getQuery();
   rewriter.setInsertionPointAfterValue(query);
+  bool isPairs = getElementTypeOrSelf(query).isBF16() &&
+                 target.has(CpuFeatures::avx512bf16);
+  int64_t perLane = isPairs ? 2 : 1;
   // Rows of the packed tile come in whole blocks of the transpose.
   OpFoldResult depth = affine::makeComposedFoldedAffineApply(
       rewriter, loc,
-      rewriter.getAffineDimExpr(0).ceilDiv(target.vectorWidth) *
+      rewriter.getAffineDimExpr(0).ceilDiv(perLane * target.vectorWidth) *
           target.vectorWidth,
       {tensor::getMixedSize(rewriter, loc, query, 2)});
+  Type element = isPairs ? rewriter.getBF16Type() : rewriter.getF32Type();
   Value empty = tensor::EmptyOp::create(
-      rewriter, loc, {depth, rewriter.getIndexAttr(target.queryTile())},
-      rewriter.getF32Type());
+      rewriter, loc, {depth, rewriter.getIndexAttr(perLane * op.getNumRows())},
+      element);
   auto pack = PackQueryOp::create(rewriter, loc, empty.getType(), query, empty,
-                                  op.getScale());
+                                  isPairs ? Value() : op.getScale());
   rewriter.modifyOpInPlace(op, [&] {
     op.getQueryMutable().assign(pack->getResult(0));
-    op.getScaleMutable().clear();
+    if (!isPairs)
+      op.getScaleMutable().clear();
   });
   return success();
 }

@@ -4,6 +4,8 @@
 
 #include "passes/cpu/TileCopies.h"
 
+#include "passes/cpu/PairVectors.h"
+
 using namespace mlir;
 using namespace mlir::attn;
 
@@ -37,6 +39,18 @@ void attn::emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
   };
   kb.ifElse(kb.cmp(arith::CmpIPredicate::sge, count, width), copyVectors,
             copyElements);
+}
+
+void attn::emitPairRowCopy(const KernelBuilder &kb, Value from,
+                           ValueRange fromRow, Value to, ValueRange toRow,
+                           Value count) {
+  int64_t width = 2 * kb.target.vectorWidth;
+  forEachPartOfRow(kb, count, width, [&](Value column, Value mask) {
+    Value part = loadPart(kb, from, at(fromRow, column), width, mask);
+    Value pairs = vector::BitCastOp::create(kb.b, kb.loc, kb.f32Lanes(), part);
+    kb.storeLanes(pairs, to,
+                  at(toRow, kb.fold<arith::ShRUIOp>(column, kb.index(1))));
+  });
 }
 
 void attn::emitFill(const KernelBuilder &kb, Value vector, Value to) {
@@ -77,6 +91,7 @@ static void transposeInRegisters(const KernelBuilder &kb,
 
 void attn::emitTranspose(const KernelBuilder &kb, Value from, Value to) {
   int64_t width = kb.target.vectorWidth;
+  bool isPairs = cast<MemRefType>(to.getType()).getElementType().isBF16();
   Value zero = kb.index(0);
   kb.loop(zero, kb.dim(from, 0), width, [&](Value row) {
     kb.loop(zero, kb.dim(from, 1), width, [&](Value column) {
@@ -84,8 +99,14 @@ void attn::emitTranspose(const KernelBuilder &kb, Value from, Value to) {
       for (int64_t k = 0; k < width; ++k)
         block.push_back(kb.loadLanes(from, {kb.add(row, k), column}));
       transposeInRegisters(kb, block);
-      for (int64_t k = 0; k < width; ++k)
-        kb.storeLanes(block[k], to, {kb.add(column, k), row});
+      for (int64_t k = 0; k < width; ++k) {
+        if (isPairs)
+          block[k] =
+              vector::BitCastOp::create(kb.b, kb.loc, pairLanes(kb), block[k]);
+        kb.storeLanes(
+            block[k], to,
+            {kb.add(column, k), isPairs ? kb.mul(row, kb.index(2)) : row});
+      }
     });
   });
 }

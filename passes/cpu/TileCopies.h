@@ -23,8 +23,14 @@ void emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
 /// or one, the last being a multiple of the vector width.
 void emitFill(const KernelBuilder &kb, Value vector, Value to);
 
+/// The same for rows of bf16 into rows of their pairs, each pair the bits of an
+/// f32. The pair behind an odd last element is 0.
+void emitPairRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
+                     Value to, ValueRange toRow, Value count);
+
 /// to[c, r] = from[r, c] for all of `from`, an f32 buffer whose sizes are
-/// multiples of the vector width.
+/// multiples of the vector width. `to` may be of bf16: an f32 is then the bits
+/// of a pair.
 void emitTranspose(const KernelBuilder &kb, Value from, Value to);
 
 } // namespace mlir::attn

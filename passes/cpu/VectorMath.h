@@ -10,9 +10,15 @@
 
 namespace mlir::attn {
 
-/// 2^x for x <= 0, NaN for NaN. At most 2 ulp down to the smallest normal
+enum class ExpAccuracy {
+  f32,  ///< 2 ulp of f32
+  bf16, ///< relative error 9e-5 where the target gains by it, else as f32
+};
+
+/// 2^x for x <= 0, NaN for NaN, to `accuracy` down to the smallest normal
 /// result; below that it goes to 0. The kernel's own exponential.
-Value emitExp2OfNonPositive(const KernelBuilder &kb, Value x);
+Value emitExp2OfNonPositive(const KernelBuilder &kb, Value x,
+                            ExpAccuracy accuracy = ExpAccuracy::f32);
 
 /// 2^x, at most 2 ulp of a normal result; overflows to infinity, underflows
 /// gradually to 0.

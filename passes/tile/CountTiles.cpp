@@ -31,8 +31,9 @@ class TileCounter {
 public:
   TileCounter(OpBuilder &builder, SoftmaxFamilyInterface op,
               const TargetInfo &target)
-      : b(builder), op(op), target(target), loc(op->getLoc()),
-        geometry(builder, op, target), mask(builder, op) {}
+      : b(builder), op(op), loc(op->getLoc()),
+        geometry(builder, op, chooseTileShape(op, target)), mask(builder, op),
+        keyTile(geometry.getShape().keyRows) {}
 
   Counts run(ValueRange counts);
 
@@ -52,16 +53,16 @@ private:
 
   OpBuilder &b;
   SoftmaxFamilyInterface op;
-  const TargetInfo &target;
   Location loc;
   TileGeometry geometry;
   TileMask mask;
+  int64_t keyTile;
 };
 
 } // namespace
 
 Value TileCounter::countKeyTiles(Value keys) {
-  return apply<arith::CeilDivUIOp>(keys, index(target.keyTile));
+  return apply<arith::CeilDivUIOp>(keys, index(keyTile));
 }
 
 Counts TileCounter::createLoop(Value end, int64_t step, ValueRange counts,
@@ -86,7 +87,7 @@ Counts TileCounter::countQueryTile(const QueryTile &tile, ValueRange counts) {
     return start;
   }
   return createLoop(
-      tile.length, target.keyTile, start, [&](Value row, ValueRange current) {
+      tile.length, keyTile, start, [&](Value row, ValueRange current) {
         KeyTile key = geometry.getKeyTile(b, tile, row);
         TileClass tileClass =
             mask.classifier->classify(b, loc, geometry.getRanges(b, tile, key));
@@ -118,7 +119,7 @@ Counts TileCounter::createLoops(ArrayRef<OpFoldResult> bounds,
 
 Counts TileCounter::run(ValueRange counts) {
   if (mask.classifier)
-    mask.classifier->emitTables(b, loc, target.keyTile);
+    mask.classifier->emitTables(b, loc, keyTile);
   return createLoops(geometry.getBounds(), {}, counts);
 }
 

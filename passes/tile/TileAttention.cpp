@@ -63,7 +63,8 @@ public:
   AttentionTiler(RewriterBase &rewriter, SoftmaxFamilyInterface op,
                  const TargetInfo &target)
       : b(rewriter), op(op), target(target), loc(op->getLoc()),
-        geometry(rewriter, op, target), mask(rewriter, op) {}
+        shape(chooseTileShape(op, target)), geometry(rewriter, op, shape),
+        mask(rewriter, op) {}
 
   LogicalResult run();
 
@@ -99,6 +100,7 @@ private:
   SoftmaxFamilyInterface op;
   const TargetInfo &target;
   Location loc;
+  TileShape shape;
   TileGeometry geometry;
   TileMask mask;
   Value scale;
@@ -129,7 +131,7 @@ Value AttentionTiler::slice(Value tensor, Value batch, Value head,
 }
 
 SmallVector<Value> AttentionTiler::createState() {
-  OpFoldResult rows = b.getIndexAttr(target.queryTile());
+  OpFoldResult rows = b.getIndexAttr(shape.queryRows);
   Value acc = fill(emptyF32({accRows, rows}), 0.0);
   Value max = fill(emptyF32({rows}), -std::numeric_limits<double>::infinity());
   Value sum = fill(emptyF32({rows}), 0.0);
@@ -152,7 +154,7 @@ SmallVector<Value> AttentionTiler::createUpdate(const QueryTile &tile,
   auto update = OnlineSoftmaxOp::create(
       b, loc, state.getTypes(), query, keys, values, state[0], state[1],
       state[2], tile.batch, tile.head, tile.position, key.position, fold, scale,
-      masked, softcap, b.getI64IntegerAttr(target.keyTile));
+      masked, softcap, b.getI64IntegerAttr(shape.keyRows));
   b.inlineRegionBefore(op.getScore(), update.getScore(),
                        update.getScore().begin());
   if (masked)
@@ -186,7 +188,7 @@ SmallVector<Value> AttentionTiler::createKeyLoop(const QueryTile &tile,
                                                  Value query) {
   SmallVector<Value> state = createState();
   auto loop = scf::ForOp::create(b, loc, index(0), tile.length,
-                                 index(target.keyTile), state);
+                                 index(shape.keyRows), state);
   b.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> updated = createKeyTile(
       tile, query, loop.getInductionVar(), loop.getRegionIterArgs());
@@ -213,8 +215,8 @@ void AttentionTiler::emitRemark() {
   StringRef name = op->getName().getStringRef();
   remark::analysis(loc,
                    remark::RemarkOpts::name("tile-sizes").category("attn-tile"))
-      << ("'" + name + "' query tile " + Twine(target.queryTile()) +
-          ", key tile " + Twine(target.keyTile))
+      << ("'" + name + "' query tile " + Twine(shape.queryRows) +
+          ", key tile " + Twine(shape.keyRows))
              .str();
   Operation *cause =
       mask.classifier ? mask.classifier->getUnknownCause() : nullptr;
@@ -231,11 +233,12 @@ void AttentionTiler::emitRemark() {
 LogicalResult AttentionTiler::run() {
   accRows = affine::makeComposedFoldedAffineApply(
       b, loc,
-      b.getAffineDimExpr(0).ceilDiv(target.vectorWidth) * target.vectorWidth,
+      b.getAffineDimExpr(0).ceilDiv(target.rowMultiple()) *
+          target.rowMultiple(),
       {dim(op.getValue(), 3)});
   scale = getScaleValue(b, op);
   if (mask.classifier)
-    mask.classifier->emitTables(b, loc, target.keyTile);
+    mask.classifier->emitTables(b, loc, shape.keyRows);
 
   SmallVector<Value> empties;
   for (Value result : op->getResults()) {

@@ -55,9 +55,8 @@ struct IndexMath {
 } // namespace
 
 TileGeometry::TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
-                           const TargetInfo &target)
-    : op(op), loc(op->getLoc()), queryTile(target.queryTile()),
-      keyTile(target.keyTile) {
+                           TileShape shape)
+    : op(op), loc(op->getLoc()), shape(shape) {
   IndexMath math{builder, loc};
   auto size = [&](Value tensor, int64_t dim) {
     return tensor::getMixedSize(builder, loc, tensor, dim);
@@ -67,7 +66,7 @@ TileGeometry::TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
   queryRows = size(op.getQuery(), 2);
   keyHeads = size(op.getKey(), 1);
   keyRows = size(op.getKey(), 2);
-  queryTiles = getAsOpFoldResult(math.ceilDiv(queryRows, queryTile));
+  queryTiles = getAsOpFoldResult(math.ceilDiv(queryRows, shape.queryRows));
   if (!op.hasGroupedHeads()) {
     groupSize = headsPerTile = headTiles = builder.getIndexAttr(1);
     return;
@@ -75,9 +74,10 @@ TileGeometry::TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
   // Without key heads there are no query heads and no tiles; 1 stands in for
   // the divisor.
   Value group = math.div(size(op.getQuery(), 1), math.max(keyHeads, one));
-  Value rows = math.max(math.min(queryRows, math.constant(queryTile)), one);
-  Value heads =
-      math.max(math.min(math.div(math.constant(queryTile), rows), group), one);
+  Value rows =
+      math.max(math.min(queryRows, math.constant(shape.queryRows)), one);
+  Value heads = math.max(
+      math.min(math.div(math.constant(shape.queryRows), rows), group), one);
   Value tiles = math.div(math.sub(math.add(group, heads), one), heads);
   groupSize = getAsOpFoldResult(group);
   headsPerTile = getAsOpFoldResult(heads);
@@ -107,8 +107,9 @@ QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
     tile.head = ivs[1];
     tile.heads = math.constant(1);
   }
-  tile.row = math.mul(ivs[3], math.constant(queryTile));
-  tile.rows = math.min(math.constant(queryTile), math.sub(queryRows, tile.row));
+  tile.row = math.mul(ivs[3], math.constant(shape.queryRows));
+  tile.rows =
+      math.min(math.constant(shape.queryRows), math.sub(queryRows, tile.row));
 
   tile.length = math.get(keyRows);
   if (Value lengths = op.getLengths()) {
@@ -129,7 +130,8 @@ KeyTile TileGeometry::getKeyTile(OpBuilder &builder, const QueryTile &query,
   IndexMath math{builder, loc};
   KeyTile tile;
   tile.row = row;
-  tile.rows = math.min(math.constant(keyTile), math.sub(query.length, row));
+  tile.rows =
+      math.min(math.constant(shape.keyRows), math.sub(query.length, row));
   tile.position = op.getKeyOffset() ? math.add(row, op.getKeyOffset()) : row;
   return tile;
 }

@@ -8,7 +8,7 @@
 
 #include "dialect/Attn.h"
 #include "passes/analysis/MaskAnalysis.h"
-#include "passes/analysis/TargetInfo.h"
+#include "passes/tile/TileShape.h"
 
 namespace mlir::attn {
 
@@ -34,8 +34,9 @@ struct KeyTile {
 class TileGeometry {
 public:
   /// Emits what all tiles share at the insertion point.
-  TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
-               const TargetInfo &target);
+  TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op, TileShape shape);
+
+  TileShape getShape() const { return shape; }
 
   /// Upper bounds of the loops over batch, key heads, head groups and query
   /// tiles; all start at 0 with step 1.
@@ -56,7 +57,7 @@ public:
 private:
   SoftmaxFamilyInterface op;
   Location loc;
-  int64_t queryTile, keyTile;
+  TileShape shape;
   OpFoldResult batch, keyHeads, headTiles, queryTiles;
   OpFoldResult queryRows, keyRows, groupSize, headsPerTile;
 };

@@ -12,10 +12,11 @@
 
 namespace attn {
 
-/// Features of `cpu` that the running CPU lacks, separated by commas.
-static std::string missingFeatures(llvm::StringRef cpu) {
+/// Features of `target` that the running CPU lacks, separated by commas.
+static std::string missingFeatures(const mlir::attn::TargetInfo &target) {
   llvm::SmallVector<llvm::StringRef> needed;
-  llvm::X86::getFeaturesForCPU(cpu, needed);
+  llvm::X86::getFeaturesForCPU(target.cpu, needed);
+  target.extensions.split(needed, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   llvm::StringMap<bool> present = llvm::sys::getHostCPUFeatures();
   std::string missing;
   for (llvm::StringRef feature : needed) {
@@ -56,7 +57,7 @@ Result<HostTarget> resolveHostTarget(const std::string &name) {
     return Error{ErrorCode::unsupported, "option target: '" + name +
                                              "' needs an x86-64 CPU, got " +
                                              triple.getArchName().str()};
-  std::string missing = missingFeatures(info->cpu);
+  std::string missing = missingFeatures(*info);
   if (!missing.empty())
     return Error{ErrorCode::unsupported, "option target: '" + name +
                                              "' needs features that this CPU "
@@ -64,6 +65,10 @@ Result<HostTarget> resolveHostTarget(const std::string &name) {
                                              missing};
   llvm::orc::JITTargetMachineBuilder builder(triple);
   builder.setCPU(info->cpu.str());
+  llvm::SmallVector<llvm::StringRef> extensions;
+  info->extensions.split(extensions, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (llvm::StringRef extension : extensions)
+    builder.getFeatures().AddFeature(extension);
   return HostTarget{resolved.str(), std::move(builder), vectorBits};
 }
 

@@ -4,7 +4,7 @@ func.func @scale_of_a_packed_query(
     %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
     %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
     %x: index, %scale: f32) {
-  // expected-error @below {{'attn.online_softmax' op scale: expected none with a packed query}}
+  // expected-error @below {{'attn.online_softmax' op scale: expected none with a query packed in f32}}
   attn.online_softmax
       ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
       outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
@@ -18,7 +18,7 @@ func.func @no_scale_of_an_unpacked_query(
     %q: memref<1x?x64xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
     %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
     %x: index) {
-  // expected-error @below {{'attn.online_softmax' op scale: expected one with an unpacked query}}
+  // expected-error @below {{'attn.online_softmax' op scale: expected one with a query not packed in f32}}
   attn.online_softmax
       ins(%q, %k, %v : memref<1x?x64xf32>, memref<?x64xf32>, memref<?x32xf32>)
       outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)

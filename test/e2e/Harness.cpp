@@ -20,6 +20,7 @@ const std::vector<Target> &attn::test::allTargets() {
       {"generic", "cpu", "cpu:generic"},
       {"avx2", "cpu", "cpu:avx2"},
       {"avx512", "cpu", "cpu:avx512"},
+      {"avx512bf16", "cpu", "cpu:avx512bf16"},
   };
   return targets;
 }
@@ -29,14 +30,19 @@ std::string attn::test::whyNotHere(const Target &target) {
   if (target.target == "cpu:avx2" &&
       !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
     return "this CPU has no AVX2 with FMA";
-  if (target.target == "cpu:avx512" && !(__builtin_cpu_supports("avx512f") &&
-                                         __builtin_cpu_supports("avx512bw") &&
-                                         __builtin_cpu_supports("avx512dq") &&
-                                         __builtin_cpu_supports("avx512vl")))
+  bool needsAvx512 =
+      target.target == "cpu:avx512" || target.target == "cpu:avx512bf16";
+  if (needsAvx512 && !(__builtin_cpu_supports("avx512f") &&
+                       __builtin_cpu_supports("avx512bw") &&
+                       __builtin_cpu_supports("avx512dq") &&
+                       __builtin_cpu_supports("avx512vl")))
     return "this CPU has no AVX-512 (F, BW, DQ, VL)";
+  if (target.target == "cpu:avx512bf16" &&
+      !__builtin_cpu_supports("avx512bf16"))
+    return "this CPU has no AVX512_BF16";
   return {};
 #else
-  if (target.target == "cpu:avx2" || target.target == "cpu:avx512")
+  if (target.target != "cpu:generic")
     return "this CPU is no x86-64";
   return {};
 #endif

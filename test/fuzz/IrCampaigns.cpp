@@ -240,7 +240,7 @@ NamedCampaign attn::fuzz::pipelineCampaign() {
   named.name = "pipeline";
   named.corpus = {{"target=cpu:avx2", "target=host dump=x count-tiles=true",
                    "count-tiles=false target={cpu:generic}"},
-                  {"target", "dump", "count-tiles", "cpu:avx512",
+                  {"target", "dump", "count-tiles", "cpu:avx512bf16",
                    "cpu:", "cuda:sm_80", "host", "true", "false", "{", "}",
                    "\"", "'", "=", ",", " "}};
   named.mutate = mutateBinary;

@@ -112,3 +112,32 @@ module attributes {attn.target = "cpu:avx2"} {
     return
   }
 }
+
+// -----
+
+// Pairs of neighbouring columns of K are broadcast as they lie; V is interleaved
+// by pairs of keys before its product; weights are rounded to pairs.
+
+// CHECK-LABEL: func @multiplies_pairs_of_bf16
+// CHECK-SAME:    %[[Q:.*]]: memref<32x32xbf16>, %[[K:.*]]: memref<?x64xbf16>, %[[V:.*]]: memref<?x64xbf16>
+// CHECK:         scf.for
+// CHECK:           scf.for
+// CHECK:             vector.load %[[Q]][%{{.*}}, %c0] : memref<32x32xbf16>, vector<32xbf16>
+// CHECK:             vector.load %[[K]][%{{.*}}] : memref<?x64xbf16>, vector<2xbf16>
+// CHECK:             vector.broadcast %{{.*}} : i32 to vector<16xi32>
+// CHECK-COUNT-16:    llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+// CHECK-NOT:         llvm.call_intrinsic
+// CHECK:         llvm.call_intrinsic "llvm.x86.avx512.mask.reduce.ps.512"
+// CHECK:         llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
+// CHECK:         llvm.call_intrinsic "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
+// CHECK:         vector.load %[[V]]
+// CHECK:         arith.ori
+// CHECK-COUNT-16: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+module attributes {attn.target = "cpu:avx512bf16"} {
+  func.func @multiplies_pairs_of_bf16(%q: memref<32x32xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>,
+      %acc: memref<64x16xf32>, %max: memref<16xf32>, %sum: memref<16xf32>, %i: index, %scale: f32) {
+    attn.online_softmax ins(%q, %k, %v : memref<32x32xbf16>, memref<?x64xbf16>, memref<?x64xbf16>)
+      outs(%acc, %max, %sum : memref<64x16xf32>, memref<16xf32>, memref<16xf32>) at(%i, %i, %i, %i) key_tile(64) scale(%scale)
+    return
+  }
+}

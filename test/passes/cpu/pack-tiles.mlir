@@ -1,4 +1,4 @@
-// RUN: attn-opt %s --attn-pack-tiles | FileCheck %s
+// RUN: attn-opt %s --split-input-file --attn-pack-tiles | FileCheck %s
 
 // CHECK-LABEL: func @packs_outside_the_loop_over_keys
 // CHECK-SAME:    %[[Q:.*]]: tensor<1x?x40xf32>
@@ -19,5 +19,28 @@ module attributes {attn.target = "cpu:avx512"} {
       scf.yield %u#0, %u#1, %u#2 : tensor<48x48xf32>, tensor<48xf32>, tensor<48xf32>
     }
     return %r#0, %r#1, %r#2 : tensor<48x48xf32>, tensor<48xf32>, tensor<48xf32>
+  }
+}
+
+// -----
+
+// With dot products of bf16 pairs, lanes hold pairs and the scale stays with
+// the scores.
+
+// CHECK-LABEL: func @packs_pairs_of_bf16
+// CHECK-SAME:    %[[Q:.*]]: tensor<1x?x40xbf16>
+// CHECK-SAME:    %[[SCALE:[a-z0-9]+]]: f32
+// CHECK:         %[[EMPTY:.*]] = tensor.empty() : tensor<32x64xbf16>
+// CHECK:         %[[PACKED:.*]] = attn.pack_query ins(%[[Q]] : tensor<1x?x40xbf16>) outs(%[[EMPTY]] : tensor<32x64xbf16>)
+// CHECK-NOT:       scale
+// CHECK:         attn.online_softmax ins(%[[PACKED]],
+// CHECK-SAME:      scale(%[[SCALE]])
+module attributes {attn.target = "cpu:avx512bf16"} {
+  func.func @packs_pairs_of_bf16(%q: tensor<1x?x40xbf16>, %k: tensor<?x40xbf16>, %v: tensor<?x40xbf16>,
+      %acc: tensor<48x32xf32>, %max: tensor<32xf32>, %sum: tensor<32xf32>, %i: index, %scale: f32) -> tensor<48x32xf32> {
+    %u:3 = attn.online_softmax ins(%q, %k, %v : tensor<1x?x40xbf16>, tensor<?x40xbf16>, tensor<?x40xbf16>)
+      outs(%acc, %max, %sum : tensor<48x32xf32>, tensor<32xf32>, tensor<32xf32>) at(%i, %i, %i, %i) key_tile(64) scale(%scale)
+      -> tensor<48x32xf32>, tensor<32xf32>, tensor<32xf32>
+    return %u#0 : tensor<48x32xf32>
   }
 }

@@ -4,13 +4,13 @@
 
 // CHECK-LABEL: func @carries_max_sum_and_acc
 // CHECK-SAME:    %[[Q:[a-z0-9]+]]: tensor<2x3x100x64xf32>, %[[K:[a-z0-9]+]]: tensor<2x3x200x64xf32>
-// CHECK:         scf.forall (%[[B:.*]], %[[H:.*]], %[[T:.*]]) in (2, 3, 5)
+// CHECK:         scf.forall (%[[B:.*]], %[[H:.*]], %[[T:.*]]) in (2, 3, 7)
 // CHECK:           %[[QTILE:.*]] = tensor.extract_slice %[[Q]][%[[B]], %[[H]], %{{.*}}, 0]
 // CHECK:           %[[STATE:.*]]:3 = scf.for %[[K0:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}, %[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}})
 // CHECK:             %[[KTILE:.*]] = tensor.extract_slice %[[K]][%[[B]], %[[H]], %[[K0]], 0]
 // CHECK:             attn.online_softmax ins(%[[QTILE]], %[[KTILE]],
 // CHECK-SAME:          outs(%[[ACC]], %[[MAX]], %[[SUM]] :
-// CHECK-SAME:          tensor<64x24xf32>, tensor<24xf32>, tensor<24xf32>
+// CHECK-SAME:          tensor<64x16xf32>, tensor<16xf32>, tensor<16xf32>
 // CHECK-SAME:          key_tile(64)
 // CHECK-NOT:         keep
 // CHECK:           attn.online_finish ins(%[[STATE]]#0, %[[STATE]]#1, %[[STATE]]#2

@@ -199,7 +199,7 @@ TEST(VectorMathMeasure, SeesAnErrorOfThreeUlps) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, VectorMath,
                          testing::Values("cpu:generic", "cpu:avx2",
-                                         "cpu:avx512"),
+                                         "cpu:avx512", "cpu:avx512bf16"),
                          [](const testing::TestParamInfo<const char *> &info) {
                            return std::string(info.param).substr(4);
                          });

@@ -134,7 +134,7 @@ TEST(HostTarget, names) {
     ASSERT_FALSE(target.ok()) << name;
     EXPECT_EQ(target.error().message,
               std::string("option target: expected host, cpu:generic, "
-                          "cpu:avx2, cpu:avx512, got '") +
+                          "cpu:avx2, cpu:avx512, cpu:avx512bf16, got '") +
                   name + "'");
   }
 }

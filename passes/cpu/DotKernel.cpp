@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The micro-kernel of AVX512_BF16: vdpbf16ps multiplies pairs of bf16 and adds
+// both products to an f32 lane. Pairs are neighbouring columns of Q and K for
+// the scores, so that K is read where it lies, and neighbouring keys of the
+// weights and V for the weighted sum, for which V is interleaved once per key
+// tile. The instruction takes subnormal bf16 for 0.
+
+#include "passes/cpu/MicroKernels.h"
+#include "passes/cpu/PairVectors.h"
+#include "passes/cpu/VectorMath.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+namespace {
+
+class DotKernel : public MicroKernel {
+public:
+  DotKernel(const KernelBuilder &kb, OnlineSoftmaxOp op)
+      : kb(kb), op(op), keyRows(kb.dim(op.getKey(), 0)) {}
+
+  ScoreBounds emitScores(Value scores) override;
+  LaneVectors
+  emitWeights(Value scores,
+              llvm::function_ref<Value(Value, int64_t)> weight) override;
+  Value emitValues(Value hasMasked) override;
+  void emitWeightedSum(const LaneVectors &rescale) override;
+  ExpAccuracy getAccuracy() const override { return ExpAccuracy::bf16; }
+  Value loadWeight(Value row, int64_t v) override;
+
+private:
+  Value countPairs(Value count) {
+    return kb.fold<arith::ShRUIOp>(kb.add(count, 1), kb.index(1));
+  }
+  /// A bf16 buffer of `rows` rows and `columns` columns.
+  Value createBuffer(int64_t rows, Value columns) {
+    return kb.scratch({kb.b.getIndexAttr(rows), getAsOpFoldResult(columns)},
+                      kb.b.getBF16Type());
+  }
+  /// K, or a copy with zeros behind its rows where their pairs would reach
+  /// beyond them.
+  Value getKeys();
+  void copyKeys(Value copy);
+  /// Interleaves the value rows of each pair of keys.
+  void interleaveValues(NonFiniteFilter *filter);
+  void interleavePair(Value pair, bool isWhole, NonFiniteFilter *filter);
+
+  const KernelBuilder &kb;
+  OnlineSoftmaxOp op;
+  Value keyRows;
+  Value weights; ///< pairs of keys x queries x 2
+  Value values;  ///< pairs of keys x value columns x 2
+};
+
+} // namespace
+
+void DotKernel::copyKeys(Value copy) {
+  Value headDim = kb.dim(op.getKey(), 1);
+  int64_t width = 2 * kb.target.vectorWidth;
+  kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
+    forEachPartOfRow(kb, headDim, width, [&](Value column, Value mask) {
+      kb.storeLanes(loadPart(kb, op.getKey(), {row, column}, width, mask), copy,
+                    {row, column});
+    });
+  });
+}
+
+Value DotKernel::getKeys() {
+  auto type = cast<MemRefType>(op.getKey().getType());
+  if (!type.isDynamicDim(1) && type.getDimSize(1) % 2 == 0)
+    return op.getKey();
+  // As wide as the packed query, which comes in whole vectors.
+  Value copy = createBuffer(op.getKeyTile(),
+                            kb.mul(kb.dim(op.getQuery(), 0), kb.index(2)));
+  Value odd = kb.fold<arith::AndIOp>(kb.dim(op.getKey(), 1), kb.index(1));
+  return kb
+      .ifElse(
+          kb.cmp(arith::CmpIPredicate::eq, odd, kb.index(0)),
+          [&] { return SmallVector<Value>{kb.castToRows(op.getKey())}; },
+          [&] {
+            copyKeys(copy);
+            return SmallVector<Value>{kb.castToRows(copy)};
+          })
+      .front();
+}
+
+ScoreBounds DotKernel::emitScores(Value scores) {
+  weights = createBuffer(op.getKeyTile() / 2, kb.index(2 * kb.rows()));
+  Value keys = getKeys();
+  Value pairs = countPairs(kb.dim(op.getKey(), 1));
+  Value zero = kb.constant(kb.f32Lanes(), 0.0);
+  Value scale = kb.broadcast(op.getScale());
+  return emitScoreBlocks(kb, keyRows, scores, [&](ArrayRef<Value> keyRow) {
+    SmallVector<Value> products = emitRegisterBlock(
+        kb, pairs, op.getQuery(),
+        [&](Value pair, int64_t r) {
+          return broadcastPair(kb, keys,
+                               {keyRow[r], kb.mul(pair, kb.index(2))});
+        },
+        [&](Value x, Value y, Value z) { return emitDot(kb, x, y, z); },
+        SmallVector<Value>(kb.blockRows() * kb.vectors, zero));
+    for (Value &product : products)
+      product = kb.mulf(product, scale);
+    return products;
+  });
+}
+
+LaneVectors
+DotKernel::emitWeights(Value scores,
+                       llvm::function_ref<Value(Value, int64_t)> weight) {
+  OpBuilder &b = kb.b;
+  // The key that the last one of an odd number is paired with weighs nothing.
+  Value odd = kb.fold<arith::AndIOp>(keyRows, kb.index(1));
+  kb.ifThen(kb.cmp(arith::CmpIPredicate::ne, odd, kb.index(0)), [&] {
+    Value low =
+        kb.constant(kb.f32Lanes(), -std::numeric_limits<double>::infinity());
+    for (int64_t v = 0; v < kb.vectors; ++v)
+      kb.storeLanes(low, scores, {keyRows, kb.lane(v)});
+  });
+
+  VectorType pairType = pairLanes(kb);
+  Value ones = arith::ConstantOp::create(
+      b, kb.loc,
+      DenseElementsAttr::get(pairType, b.getFloatAttr(b.getBF16Type(), 1.0)));
+  SmallVector<Value> zeros(kb.vectors, kb.constant(kb.f32Lanes(), 0.0));
+  return kb.loop(
+      kb.index(0), countPairs(keyRows), 1, zeros,
+      [&](Value pair, ValueRange carried) {
+        SmallVector<Value> sums(carried);
+        Value first = kb.mul(pair, kb.index(2));
+        for (auto [v, sum] : llvm::enumerate(sums)) {
+          Value both =
+              emitPair(kb, weight(first, v), weight(kb.add(first, 1), v));
+          kb.storeLanes(both, weights,
+                        {pair, kb.index(2 * v * kb.target.vectorWidth)});
+          // The sum is over what the products see: rounded weights.
+          sum = emitDot(kb, both, ones, sum);
+        }
+        return sums;
+      });
+}
+
+void DotKernel::interleavePair(Value pair, bool isWhole,
+                               NonFiniteFilter *filter) {
+  Value first = kb.mul(pair, kb.index(2));
+  int64_t width = kb.target.vectorWidth;
+  Value zero = kb.constant(kb.f32Lanes(), 0.0);
+  forEachPartOfRow(
+      kb, kb.dim(op.getValue(), 1), width, [&](Value column, Value mask) {
+        auto load = [&](Value row) {
+          Value part = emitToF32(
+              kb, loadPart(kb, op.getValue(), {row, column}, width, mask));
+          return filter ? filter->emitFilter(part) : part;
+        };
+        Value even = load(first);
+        Value odd = isWhole ? load(kb.add(first, 1)) : zero;
+        kb.storeLanes(interleaveUpperHalves(kb, even, odd), values,
+                      {pair, kb.mul(column, kb.index(2))});
+      });
+}
+
+void DotKernel::interleaveValues(NonFiniteFilter *filter) {
+  Value wholePairs = kb.fold<arith::ShRUIOp>(keyRows, kb.index(1));
+  kb.loop(kb.index(0), wholePairs, 1,
+          [&](Value pair) { interleavePair(pair, /*isWhole=*/true, filter); });
+  Value odd = kb.fold<arith::AndIOp>(keyRows, kb.index(1));
+  kb.ifThen(kb.cmp(arith::CmpIPredicate::ne, odd, kb.index(0)),
+            [&] { interleavePair(wholePairs, /*isWhole=*/false, filter); });
+}
+
+Value DotKernel::emitValues(Value hasMasked) {
+  values = createBuffer(op.getKeyTile() / 2,
+                        kb.mul(kb.dim(op.getAcc(), 0), kb.index(2)));
+  return kb
+      .ifElse(
+          hasMasked,
+          [&] {
+            NonFiniteFilter filter(kb);
+            interleaveValues(&filter);
+            return SmallVector<Value>{filter.emitFound()};
+          },
+          [&] {
+            interleaveValues(nullptr);
+            return SmallVector<Value>{
+                arith::ConstantIntOp::create(kb.b, kb.loc, 0, 1)};
+          })
+      .front();
+}
+
+void DotKernel::emitWeightedSum(const LaneVectors &rescale) {
+  Value pairs = countPairs(keyRows);
+  emitSumBlocks(
+      kb, kb.dim(op.getValue(), 1), rescale, op.getAcc(),
+      [&](Value column, ValueRange init) {
+        return emitRegisterBlock(
+            kb, pairs, weights,
+            [&](Value pair, int64_t r) {
+              return broadcastPair(
+                  kb, values, {pair, kb.mul(kb.add(column, r), kb.index(2))});
+            },
+            [&](Value x, Value y, Value z) { return emitDot(kb, x, y, z); },
+            init);
+      });
+}
+
+Value DotKernel::loadWeight(Value row, int64_t v) {
+  Value pair = kb.fold<arith::ShRUIOp>(row, kb.index(1));
+  Value both =
+      kb.loadVector(weights, {pair, kb.index(2 * v * kb.target.vectorWidth)},
+                    2 * kb.target.vectorWidth);
+  Value odd = kb.fold<arith::AndIOp>(row, kb.index(1));
+  return extractFromPairs(kb, both,
+                          kb.cmp(arith::CmpIPredicate::ne, odd, kb.index(0)));
+}
+
+std::unique_ptr<MicroKernel> attn::createDotKernel(const KernelBuilder &kb,
+                                                   OnlineSoftmaxOp op) {
+  return std::make_unique<DotKernel>(kb, op);
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See TileShape.h.
+
+#include "passes/tile/TileShape.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Query tiles of `rows` rows that the heads of one key head take, each of
+/// `positions` query positions. Tiles that hold all positions of a head hold
+/// several heads.
+static int64_t countQueryTiles(int64_t heads, int64_t positions, int64_t rows) {
+  if (positions >= rows)
+    return heads * llvm::divideCeil(positions, rows);
+  return llvm::divideCeil(heads, std::min(rows / positions, heads));
+}
+
+TileShape attn::chooseTileShape(SoftmaxFamilyInterface op,
+                                const TargetInfo &target) {
+  auto query = cast<ShapedType>(op.getQuery().getType());
+  auto key = cast<ShapedType>(op.getKey().getType());
+  int64_t positions = query.getDimSize(2);
+  int64_t heads = 1;
+  if (op.hasGroupedHeads())
+    heads =
+        query.isDynamicDim(1) || key.isDynamicDim(1) || key.getDimSize(1) == 0
+            ? ShapedType::kDynamic
+            : query.getDimSize(1) / key.getDimSize(1);
+
+  int64_t vectors = target.maxVectors();
+  // The heads of a group count only where a tile has room for more than one.
+  int64_t widest = vectors * target.vectorWidth;
+  bool areRowsKnown = !ShapedType::isDynamic(positions) && positions > 0 &&
+                      (!ShapedType::isDynamic(heads) || positions >= widest);
+  if (!areRowsKnown)
+    return {widest, target.keyTile};
+  heads = std::max<int64_t>(heads, 1);
+
+  // Beside work that grows with the vectors of a tile there is some that does
+  // not: reading K and V and packing. It is about a third of a vector.
+  auto cost = [&](int64_t v) {
+    return countQueryTiles(heads, positions, v * target.vectorWidth) *
+           (3 * v + 1);
+  };
+  for (int64_t v = vectors - 1; v > 0; --v)
+    if (cost(v) < cost(vectors))
+      vectors = v;
+  return {vectors * target.vectorWidth, target.keyTile};
+}
