@@ -6,8 +6,9 @@
 
 #include "runtime/Call.h"
 #include "runtime/Files.h"
-#include "runtime/compile/ModuleCache.h"
-#include "runtime/compile/OpenMp.h"
+#include "runtime/cache/ModuleCache.h"
+#include "runtime/code/CompilerLibrary.h"
+#include "runtime/code/OpenMp.h"
 
 #include <functional>
 
@@ -55,7 +56,10 @@ Engine::Engine(EngineOptions options) : impl(std::make_shared<Impl>()) {
 }
 
 Result<Engine> Engine::create(EngineOptions options) {
-  if (Result<void> usable = checkOptions(options); !usable)
+  const Result<CompilerLibrary> &compiler = CompilerLibrary::get();
+  if (!compiler)
+    return compiler.error();
+  if (Result<void> usable = compiler->checkOptions(options); !usable)
     return usable.error();
   return Engine(std::move(options));
 }
@@ -66,7 +70,7 @@ Result<Program> Engine::compileText(std::string_view text,
                                     const std::string &name) const {
   auto program = std::make_shared<Program::Impl>();
   program->cache = impl->cache;
-  program->request = {std::string(text), name, impl->options};
+  program->request = {std::string(text), name, impl->options, ""};
   ModuleResult module = impl->cache->find(program->request);
   if (!module)
     return module.error();
@@ -175,7 +179,16 @@ const std::string &Program::target() const { return impl->module->target; }
 const std::string &Program::remarks() const { return impl->module->remarks; }
 
 Result<std::string> Program::emit(std::string_view kind) const {
-  return emitModule(impl->request, kind);
+  if (kind != "llvm" && kind != "asm" && kind != "obj")
+    return Error{ErrorCode::invalidArgument,
+                 "kind of output: expected llvm, asm or obj, got '" +
+                     std::string(kind) + "'"};
+  const Result<CompilerLibrary> &compiler = CompilerLibrary::get();
+  if (!compiler)
+    return compiler.error();
+  CompileRequest request = impl->request;
+  request.output = kind;
+  return compiler->compile(request);
 }
 
 } // namespace attn

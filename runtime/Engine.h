@@ -79,7 +79,8 @@ public:
   Result<double> flops(std::string_view name,
                        const std::vector<Value> &inputs) const;
 
-  /// From text to callable code, in milliseconds.
+  /// From text to callable code, in milliseconds. Opening the libraries of the
+  /// compiler, which the first compilation of a process does, is not counted.
   double compileMillis() const;
 
   /// The target that "host" stood for.

@@ -15,6 +15,7 @@ config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "unit", "oracle"]
 config.substitutions.append(("%root", config.attn_source_root))
 config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%bin", config.attn_tools_dir))
 
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.attn_tools_dir, append_path=True)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The steps in order: parse and check, run the pipelines, translate to LLVM
-// IR, optimise, generate code, link, look the functions up.
+// IR, optimise, generate code.
 
 #include "runtime/compile/Compiler.h"
 
 #include "runtime/compile/BigStack.h"
 #include "runtime/compile/CodeGen.h"
 #include "runtime/compile/Diagnostics.h"
-#include "runtime/compile/Jit.h"
 #include "runtime/compile/Source.h"
 
 #include "passes/Pipelines.h"
@@ -19,8 +18,6 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
-
-#include <chrono>
 
 using namespace mlir;
 
@@ -46,13 +43,12 @@ public:
 
   Result<void> lower();
   Result<std::string> generate(llvm::CodeGenFileType kind);
-  Result<std::shared_ptr<const CompiledModule>> finish();
+  Result<ModuleImage> finish();
   std::string printLlvm() const;
 
 private:
   Error failure(const std::string &fallback) const;
   Result<void> runPipelines(const std::string &target);
-  Result<void> bind(Jit &jit, CompiledFunction &function);
 
   const CompileRequest &request;
   MLIRContext context;
@@ -180,42 +176,20 @@ static bool callsOpenMp(const llvm::Module &module) {
   });
 }
 
-Result<void> Compilation::bind(Jit &jit, CompiledFunction &function) {
-  const std::string &name = function.signature.function;
-  auto resolve = [&](const std::string &symbol, auto &address) {
-    address = reinterpret_cast<std::remove_reference_t<decltype(address)>>(
-        jit.lookup(symbol));
-    return address != nullptr;
-  };
-  if (!resolve(name + ".call", function.kernel) ||
-      !resolve(name + ".plan", function.plan))
-    return failure("function '" + name +
-                   "' can't be linked: " + jit.lookupFailure());
-  // Only some devices work in tiles.
-  if (request.options.countTiles)
-    resolve(name + ".tiles.call", function.tiles);
-  function.rules = rules.lookup(name + ".plan");
-  return {};
-}
-
-Result<std::shared_ptr<const CompiledModule>> Compilation::finish() {
-  auto result = std::make_shared<CompiledModule>();
-  result->usesOpenMp = callsOpenMp(*llvmModule);
+Result<ModuleImage> Compilation::finish() {
+  ModuleImage image;
+  image.usesOpenMp = callsOpenMp(*llvmModule);
   Result<std::string> object = generate(llvm::CodeGenFileType::ObjectFile);
   if (!object)
     return object.error();
-  auto jit = Jit::load(*target, *object, result->usesOpenMp);
-  if (!jit)
-    return jit.error();
-  result->functions = std::move(source->functions);
-  for (CompiledFunction &function : result->functions)
-    if (Result<void> done = bind(**jit, function); !done)
-      return done.error();
-  result->target = target->name;
+  image.object = std::move(*object);
+  image.functions = std::move(source->functions);
+  for (CompiledFunction &function : image.functions)
+    function.rules = rules.lookup(function.signature.function + ".plan");
+  image.target = target->name;
   if (request.options.remarks)
-    result->remarks = diagnostics.remarks();
-  result->code = std::shared_ptr<Jit>(std::move(*jit));
-  return std::shared_ptr<const CompiledModule>(std::move(result));
+    image.remarks = diagnostics.remarks();
+  return image;
 }
 
 Result<void> checkOptions(const EngineOptions &options) {
@@ -229,32 +203,19 @@ Result<void> checkOptions(const EngineOptions &options) {
   return {};
 }
 
-Result<std::shared_ptr<const CompiledModule>>
-compile(const CompileRequest &request) {
-  auto start = std::chrono::steady_clock::now();
+Result<ModuleImage> compile(const CompileRequest &request) {
   if (Result<void> usable = checkOptions(request.options); !usable)
     return usable.error();
-  Result<std::shared_ptr<const CompiledModule>> result = Error{};
+  Result<ModuleImage> result = Error{};
   runOnBigStack([&] {
     Compilation compilation(request);
     Result<void> lowered = compilation.lower();
     result = lowered ? compilation.finish() : lowered.error();
   });
-  if (result) {
-    std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - start;
-    // Not shared with anybody yet.
-    const_cast<CompiledModule &>(**result).compileMillis = elapsed.count();
-  }
   return result;
 }
 
-Result<std::string> emitModule(const CompileRequest &request,
-                               std::string_view kind) {
-  if (kind != "llvm" && kind != "asm" && kind != "obj")
-    return Error{ErrorCode::invalidArgument,
-                 "kind of output: expected llvm, asm or obj, got '" +
-                     std::string(kind) + "'"};
+Result<std::string> emitModule(const CompileRequest &request) {
   if (Result<void> usable = checkOptions(request.options); !usable)
     return usable.error();
   Result<std::string> result = Error{};
@@ -262,10 +223,10 @@ Result<std::string> emitModule(const CompileRequest &request,
     Compilation compilation(request);
     if (Result<void> lowered = compilation.lower(); !lowered)
       result = lowered.error();
-    else if (kind == "llvm")
+    else if (request.output == "llvm")
       result = compilation.printLlvm();
     else
-      result = compilation.generate(kind == "asm"
+      result = compilation.generate(request.output == "asm"
                                         ? llvm::CodeGenFileType::AssemblyFile
                                         : llvm::CodeGenFileType::ObjectFile);
   });

@@ -5,7 +5,7 @@
 Prints one line per fault and exits 1 if there is any:
 - one pass per file, passes/STAGE/ThePass.cpp, with its record in Passes.td, its
   flag in the same words, and test/passes/STAGE/the-pass.mlir beside it;
-- the public headers of runtime/ include nothing of LLVM, MLIR or the compiler;
+- of runtime/ only the compiler includes LLVM, MLIR and the layers below it;
 - lower layers don't include higher ones;
 - every source file has its licence line, is at most LINE_LIMIT lines long, and
   holds no left-over marker;
@@ -114,11 +114,13 @@ def check_includes(root, files, faults):
         for name in includes:
             if name.startswith(LAYERS.get(where.parts[0], ())):
                 faults.append(f"{where}: includes {name} of a higher layer")
-        if where.parent == pathlib.Path("runtime") and path.suffix == ".h":
+        # Opening LLVM takes longer than loading code from the cache.
+        if where.parts[0] == "runtime" and where.parts[1] != "compile":
             for name in includes:
                 if name.startswith(("llvm/", "mlir/", "llvm-c/", "mlir-c/",
                                     "dialect/", "passes/", "runtime/compile/")):
-                    faults.append(f"{where}: a public header includes {name}")
+                    faults.append(f"{where}: includes {name} outside of the "
+                                  f"compiler")
 
 
 def check_text(root, files, faults):

@@ -6,7 +6,7 @@
 #include "runtime/Engine.h"
 #include "runtime/Difference.h"
 #include "runtime/Spec.h"
-#include "runtime/compile/ModuleCache.h"
+#include "runtime/cache/ModuleCache.h"
 
 #include "TemporaryFolder.h"
 
@@ -267,7 +267,7 @@ TEST(Engine, the_cache_returns_what_it_has) {
 TEST(ModuleCache, keeps_the_newest) {
   ModuleCache cache(2);
   auto request = [](const std::string &text) {
-    return CompileRequest{text, "t", EngineOptions()};
+    return CompileRequest{text, "t", EngineOptions(), ""};
   };
   // Failures are kept like successes, and cost less to make.
   for (const char *text : {"a", "b", "c", "b"})
@@ -277,7 +277,7 @@ TEST(ModuleCache, keeps_the_newest) {
 
 TEST(ModuleCache, options_make_a_difference) {
   ModuleCache cache(100);
-  CompileRequest request{"a", "t", EngineOptions()};
+  CompileRequest request{"a", "t", EngineOptions(), ""};
   (void)cache.find(request).ok();
   for (auto change : std::vector<void (*)(CompileRequest &)>{
            [](CompileRequest &r) { r.options.device = "reference"; },

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Compiled modules in memory: the same text under the same options is compiled
-// once, also when several threads ask for it at the same time.
+// once, also when several threads ask for it at the same time. Internal; no
+// LLVM.
 
-#ifndef ATTN_RUNTIME_COMPILE_MODULECACHE_H
-#define ATTN_RUNTIME_COMPILE_MODULECACHE_H
+#ifndef ATTN_RUNTIME_CACHE_MODULECACHE_H
+#define ATTN_RUNTIME_CACHE_MODULECACHE_H
 
-#include "runtime/compile/Compiler.h"
+#include "runtime/code/CompileRequest.h"
+#include "runtime/code/CompiledModule.h"
 
 #include <deque>
 #include <map>
@@ -41,4 +43,4 @@ private:
 
 } // namespace attn
 
-#endif // ATTN_RUNTIME_COMPILE_MODULECACHE_H
+#endif // ATTN_RUNTIME_CACHE_MODULECACHE_H

@@ -3,7 +3,7 @@
 // dlopen of libomp. It stays open for the life of the process: its worker
 // threads can't be taken away safely.
 
-#include "runtime/compile/OpenMp.h"
+#include "runtime/code/OpenMp.h"
 
 #include "runtime/KernelMemory.h"
 
@@ -22,7 +22,7 @@ Result<OpenMp> OpenMp::open() {
       continue;
     }
     OpenMp result;
-    result.libraryPath = name;
+    result.library = library;
     result.setNumThreads =
         reinterpret_cast<void (*)(int)>(dlsym(library, "omp_set_num_threads"));
     result.maxThreads =
@@ -40,6 +40,14 @@ Result<OpenMp> OpenMp::open() {
                "expected the OpenMP library libomp.so.5 (package "
                "libomp5-22), got none" +
                    failures};
+}
+
+bool OpenMp::owns(std::string_view name) {
+  return name.substr(0, 7) == "__kmpc_" || name.substr(0, 4) == "omp_";
+}
+
+void *OpenMp::lookup(const std::string &name) const {
+  return dlsym(library, name.c_str());
 }
 
 const Result<OpenMp> &OpenMp::get() {

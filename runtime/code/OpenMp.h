@@ -3,12 +3,13 @@
 // The OpenMP library that compiled code runs its threads with. It is opened
 // when the first program needs it, and shared by all.
 
-#ifndef ATTN_RUNTIME_COMPILE_OPENMP_H
-#define ATTN_RUNTIME_COMPILE_OPENMP_H
+#ifndef ATTN_RUNTIME_CODE_OPENMP_H
+#define ATTN_RUNTIME_CODE_OPENMP_H
 
 #include "runtime/Result.h"
 
 #include <string>
+#include <string_view>
 
 namespace attn {
 
@@ -17,8 +18,11 @@ public:
   /// The library, opened on first use, or why it can't be had.
   static const Result<OpenMp> &get();
 
-  /// The path or name it was opened with.
-  const std::string &path() const { return libraryPath; }
+  /// True for the names of functions of an OpenMP library.
+  static bool owns(std::string_view name);
+
+  /// The address of a function of the library, or null.
+  void *lookup(const std::string &name) const;
 
   /// Threads that are sensible for this process.
   int availableThreads() const { return numProcs(); }
@@ -28,7 +32,7 @@ private:
   OpenMp() = default;
   static Result<OpenMp> open();
 
-  std::string libraryPath;
+  void *library = nullptr;
   void (*setNumThreads)(int) = nullptr;
   int (*maxThreads)() = nullptr;
   int (*numProcs)() = nullptr;
@@ -50,4 +54,4 @@ private:
 
 } // namespace attn
 
-#endif // ATTN_RUNTIME_COMPILE_OPENMP_H
+#endif // ATTN_RUNTIME_CODE_OPENMP_H

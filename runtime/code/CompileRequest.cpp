@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Requests and replies as bytes.
+
+#include "runtime/code/CompileRequest.h"
+
+#include "runtime/code/Bytes.h"
+
+namespace attn {
+
+std::string encode(const CompileRequest &request) {
+  const EngineOptions &options = request.options;
+  ByteWriter bytes;
+  bytes.text(options.device);
+  bytes.text(options.target);
+  bytes.text(options.dumpDir);
+  bytes.number(options.countTiles);
+  bytes.number(options.remarks);
+  bytes.text(request.output);
+  bytes.text(request.name);
+  bytes.text(request.text);
+  return bytes.take();
+}
+
+Result<CompileRequest> decodeRequest(std::string_view encoded) {
+  CompileRequest request;
+  EngineOptions &options = request.options;
+  ByteReader bytes(encoded);
+  options.device = bytes.text();
+  options.target = bytes.text();
+  options.dumpDir = bytes.text();
+  options.countTiles = bytes.number(1);
+  options.remarks = bytes.number(1);
+  request.output = bytes.text();
+  request.name = bytes.text();
+  request.text = bytes.text();
+  if (!bytes.isComplete())
+    return Error{ErrorCode::invalidArgument, "malformed compile request"};
+  return request;
+}
+
+std::string encodeReply(const Result<std::string> &reply) {
+  ByteWriter bytes;
+  bytes.number(reply.ok());
+  if (!reply)
+    bytes.number(static_cast<uint64_t>(reply.error().code));
+  bytes.text(reply ? *reply : reply.error().message);
+  return bytes.take();
+}
+
+Result<std::string> decodeReply(std::string_view encoded) {
+  ByteReader bytes(encoded);
+  bool isGood = bytes.number(1);
+  auto code = ErrorCode::compileFailure;
+  if (!isGood)
+    code = static_cast<ErrorCode>(
+        bytes.number(static_cast<uint64_t>(ErrorCode::outOfMemory)));
+  std::string text(bytes.text());
+  if (!bytes.isComplete())
+    return Error{ErrorCode::compileFailure, "malformed reply of the compiler"};
+  if (!isGood)
+    return Error{code, std::move(text)};
+  return text;
+}
+
+} // namespace attn
