@@ -130,7 +130,10 @@ std::string plot(const std::vector<Summary> &summaries) {
     append(bars, "<text x='%.1f' y='%.1f' text-anchor='end'>", left - 8,
            baseline);
     bars += escape(summary.problem.name) + "</text>\n";
-    append(bars, "<text x='%.1f' y='%.1f' fill='#333333'>%s</text>\n",
+    // A white rim, where the figure crosses a line of the axis.
+    append(bars,
+           "<text x='%.1f' y='%.1f' fill='#333333' stroke='white' "
+           "stroke-width='4' paint-order='stroke'>%s</text>\n",
            left + length + 6, baseline, figure(summary).c_str());
     y += barPitch;
   }
