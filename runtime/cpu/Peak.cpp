@@ -7,25 +7,51 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <functional>
+#include <numeric>
 #include <thread>
 
 namespace attn {
 
-/// Runs `work` on all threads at once and returns the seconds until the last
-/// has finished.
-static double timeOnThreads(int threads, const std::function<void(int)> &work) {
+/// Many times what starting the threads takes, and mostly less than they run
+/// before the system gives their cores to others: a peak is what the machine
+/// can do, not what others leave of it.
+static constexpr double sampleSeconds = 0.002;
+
+/// Waits for threads of this process that spin, which those of OpenMP do for a
+/// while when their work is done: they would take the cores from a sample.
+static void waitUntilIdle() {
+  constexpr int maxPolls = 100;
+  constexpr auto pollTime = std::chrono::milliseconds(10);
+  constexpr std::clock_t idleTime = CLOCKS_PER_SEC / 1000;
+  for (int poll = 0; poll < maxPolls; ++poll) {
+    // Of all threads together.
+    std::clock_t before = std::clock();
+    std::this_thread::sleep_for(pollTime);
+    if (std::clock() - before < idleTime)
+      return;
+  }
+}
+
+/// Repeats `work`, which returns an amount, on all threads at once. Returns
+/// the amount per second of all together.
+static double rateOnThreads(int threads,
+                            const std::function<double(int)> &work) {
   std::atomic<int> waiting{threads};
-  std::vector<double> seconds(threads);
+  std::vector<double> rates(threads);
   auto body = [&](int index) {
-    // Start together: making a thread takes as long as the work.
+    // Start together: making a thread takes a while.
     for (--waiting; waiting > 0;)
       std::this_thread::yield();
+    double amount = 0;
+    std::chrono::duration<double> elapsed{0};
     auto start = std::chrono::steady_clock::now();
-    work(index);
-    std::chrono::duration<double> elapsed =
-        std::chrono::steady_clock::now() - start;
-    seconds[index] = elapsed.count();
+    while (elapsed.count() < sampleSeconds) {
+      amount += work(index);
+      elapsed = std::chrono::steady_clock::now() - start;
+    }
+    rates[index] = amount / elapsed.count();
   };
   std::vector<std::thread> others;
   for (int index = 1; index < threads; ++index)
@@ -33,14 +59,14 @@ static double timeOnThreads(int threads, const std::function<void(int)> &work) {
   body(0);
   for (std::thread &other : others)
     other.join();
-  return *std::max_element(seconds.begin(), seconds.end());
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
 PeakMeter::PeakMeter(int threads, Tensor buffer,
                      std::vector<MultiplyLoop> multiplies, ReadLoop read)
     : threads(threads), buffer(std::move(buffer)),
       multiplies(std::move(multiplies)), read(read),
-      flopSamples(this->multiplies.size()) {}
+      flopRates(this->multiplies.size()) {}
 
 Result<PeakMeter> PeakMeter::create(int threads, int64_t workingSet,
                                     const std::string &target, DType dtype) {
@@ -56,44 +82,35 @@ Result<PeakMeter> PeakMeter::create(int threads, int64_t workingSet,
 }
 
 double PeakMeter::sampleMultiply(const MultiplyLoop &loop) const {
-  std::vector<double> operations(threads);
-  double seconds = timeOnThreads(
-      threads, [&](int index) { operations[index] = loop.run(20000); });
-  double total = 0;
-  for (double count : operations)
-    total += count;
-  return total / seconds / 1e9;
+  return rateOnThreads(threads, [&](int) { return loop.run(20000); }) / 1e9;
 }
 
 double PeakMeter::sampleRead() const {
   int64_t lines = buffer.numElements() / 64 / threads;
-  // Small working sets are swept several times.
-  int64_t sweeps =
-      std::max<int64_t>(1, (int64_t(16) << 20) / buffer.numElements());
   const char *data = static_cast<const char *>(buffer.raw());
-  double seconds = timeOnThreads(threads, [&](int index) {
-    for (int64_t sweep = 0; sweep < sweeps; ++sweep)
-      read(data + index * lines * 64, lines);
-  });
-  return static_cast<double>(64 * lines * threads * sweeps) / seconds / 1e9;
+  auto sweep = [&](int index) {
+    read(data + index * lines * 64, lines);
+    return static_cast<double>(64 * lines);
+  };
+  return rateOnThreads(threads, sweep) / 1e9;
 }
 
 void PeakMeter::sample() {
+  waitUntilIdle();
   for (size_t i = 0; i < multiplies.size(); ++i)
-    flopSamples[i].push_back(sampleMultiply(multiplies[i]));
-  byteSamples.push_back(sampleRead());
+    flopRates[i] = std::max(flopRates[i], sampleMultiply(multiplies[i]));
+  byteRate = std::max(byteRate, sampleRead());
 }
 
 void PeakMeter::clear() {
-  for (std::vector<double> &samples : flopSamples)
-    samples.clear();
-  byteSamples.clear();
+  std::fill(flopRates.begin(), flopRates.end(), 0);
+  byteRate = 0;
 }
 
 std::vector<PeakMeter::Rate> PeakMeter::rates() const {
   std::vector<Rate> rates;
   for (size_t i = 0; i < multiplies.size(); ++i)
-    rates.push_back({multiplies[i].instruction, median(flopSamples[i])});
+    rates.push_back({multiplies[i].instruction, flopRates[i]});
   return rates;
 }
 
@@ -103,8 +120,6 @@ PeakMeter::Rate PeakMeter::fastest() const {
       all.begin(), all.end(),
       [](const Rate &a, const Rate &b) { return a.gflops < b.gflops; });
 }
-
-double PeakMeter::gbytesPerSecond() const { return median(byteSamples); }
 
 double median(std::vector<double> values) {
   if (values.empty())

@@ -28,14 +28,15 @@ public:
                                   const std::string &target,
                                   DType dtype = DType::f32);
 
-  /// One measurement of everything, a few milliseconds.
+  /// One measurement of everything, 2 ms for each rate, once the other threads
+  /// of this process no longer run (at most a second later).
   void sample();
 
   /// Forgets the samples.
   void clear();
 
-  /// Medians over the samples, in the order of findMultiplyLoops(); 0 before
-  /// the first sample.
+  /// The best of the samples, for what disturbs one only makes it slower. In
+  /// the order of findMultiplyLoops(); 0 before the first sample.
   std::vector<Rate> rates() const;
 
   /// The fastest of rates(), in 1e9 operations per second.
@@ -44,9 +45,9 @@ public:
   /// The instruction that gflops() counts, such as "avx512 fma".
   const char *unit() const { return fastest().instruction; }
 
-  /// The median rate of reading, in 1e9 bytes per second; 0 before the first
+  /// The best rate of reading, in 1e9 bytes per second; 0 before the first
   /// sample.
-  double gbytesPerSecond() const;
+  double gbytesPerSecond() const { return byteRate; }
 
 private:
   PeakMeter(int threads, Tensor buffer, std::vector<MultiplyLoop> multiplies,
@@ -59,8 +60,8 @@ private:
   Tensor buffer;
   std::vector<MultiplyLoop> multiplies;
   ReadLoop read;
-  std::vector<std::vector<double>> flopSamples;
-  std::vector<double> byteSamples;
+  std::vector<double> flopRates;
+  double byteRate = 0;
 };
 
 /// The middle of the values, or the mean of the two in the middle; 0 for none.

@@ -17,7 +17,7 @@ static constexpr double barPitch = 20;
 static constexpr double barHeight = 13;
 static constexpr double groupGap = 12;
 static constexpr double axisLength = 500;
-/// To the right of the axis, for the figures at the bars.
+/// To the right of the axis, for the figures.
 static constexpr double figureWidth = 150;
 /// Of a letter in the font of names.
 static constexpr double letterWidth = 7.0;
@@ -130,11 +130,8 @@ std::string plot(const std::vector<Summary> &summaries) {
     append(bars, "<text x='%.1f' y='%.1f' text-anchor='end'>", left - 8,
            baseline);
     bars += escape(summary.problem.name) + "</text>\n";
-    // A white rim, where the figure crosses a line of the axis.
-    append(bars,
-           "<text x='%.1f' y='%.1f' fill='#333333' stroke='white' "
-           "stroke-width='4' paint-order='stroke'>%s</text>\n",
-           left + length + 6, baseline, figure(summary).c_str());
+    append(bars, "<text x='%.1f' y='%.1f' fill='#333333'>%s</text>\n",
+           left + axisLength + 12, baseline, figure(summary).c_str());
     y += barPitch;
   }
 

@@ -108,11 +108,11 @@ Result<std::string> Server::write(const std::string &folder) const {
 }
 
 Result<std::string> Server::takeTurn() {
-  if (Result<double> warm = workload->call(); !warm)
-    return warm.error();
   PeakMeter &peak = workload->peak();
   peak.clear();
   peak.sample();
+  if (Result<double> warm = workload->call(); !warm)
+    return warm.error();
   double total = 0;
   for (int64_t call = 0; call < workload->callsPerTurn(); ++call) {
     Result<double> millis = workload->call();
@@ -120,7 +120,6 @@ Result<std::string> Server::takeTurn() {
       return millis.error();
     total += *millis;
   }
-  peak.sample();
   return field("ms", total / static_cast<double>(workload->callsPerTurn())) +
          ", " + field("peak_gflops", peak.gflops()) +
          ", \"peak_unit\": " + quote(peak.unit()) + ", " +

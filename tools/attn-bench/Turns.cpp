@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A repetition of Google Benchmark is a turn: one call to warm up, then some
-// calls that are timed one by one, with samples of the peaks on both sides.
+// A repetition of Google Benchmark is a turn: a sample of the peaks, one call
+// to warm up, then some calls that are timed one by one.
 
 #include "Turns.h"
 
@@ -14,23 +14,21 @@
 
 namespace attn::bench {
 
+static constexpr int peakSamples = 3;
+
 // Names of counters, in the JSON and between the two functions below.
 static constexpr const char *peakGflopsName = "peak_gflops";
 static constexpr const char *peakGbytesName = "peak_gbytes_per_s";
 static constexpr const char *flopShareName = "share_of_peak_gflops";
 static constexpr const char *byteShareName = "share_of_peak_gbytes_per_s";
 
-static void samplePeaks(PeakMeter &meter) {
-  for (int i = 0; i < 2; ++i)
-    meter.sample();
-}
-
 static void runTurn(benchmark::State &state, Workload &workload) {
-  if (Result<double> warm = workload.call(); !warm)
-    return state.SkipWithError(warm.error().message.c_str());
   PeakMeter &peak = workload.peak();
   peak.clear();
-  samplePeaks(peak);
+  for (int i = 0; i < peakSamples; ++i)
+    peak.sample();
+  if (Result<double> warm = workload.call(); !warm)
+    return state.SkipWithError(warm.error().message.c_str());
   double total = 0;
   int64_t calls = 0;
   for (auto unused : state) {
@@ -44,7 +42,6 @@ static void runTurn(benchmark::State &state, Workload &workload) {
     total += *millis;
     ++calls;
   }
-  samplePeaks(peak);
 
   double perMilli = 1e-6 / (total / static_cast<double>(calls));
   const Work &work = workload.work();

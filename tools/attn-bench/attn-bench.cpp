@@ -14,9 +14,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <regex>
+#include <thread>
 
 using namespace attn;
 using namespace attn::bench;
@@ -76,10 +78,22 @@ static std::vector<Summary> runGroups(TurnRunner &runner,
   return summaries;
 }
 
+/// Says so where others use the cores already.
+static void warnOfLoad() {
+  double load = 0;
+  double cores = std::max(1u, std::thread::hardware_concurrency());
+  if (getloadavg(&load, 1) == 1 && load > cores / 4)
+    std::fprintf(stderr,
+                 "attn-bench: warning: load average %.1f on %.0f cores: times "
+                 "will be too long\n",
+                 load, cores);
+}
+
 static int runBenchmarks(const Options &options) {
   Result<std::vector<Case>> cases = selectCases(options);
   if (!cases)
     return fail(cases.error().message);
+  warnOfLoad();
   std::ofstream json;
   if (!options.jsonFile.empty()) {
     json.open(options.jsonFile);

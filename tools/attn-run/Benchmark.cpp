@@ -60,12 +60,18 @@ Result<std::string> benchmark(const Options &options, const Program &program,
   std::vector<double> millis;
   int64_t interval =
       std::max<int64_t>(1, (options.benchmark - 1) / (peakSamples - 1));
+  auto call = [&] {
+    return program.callInto(signature.function, inputs, outputs, options.call);
+  };
   for (int64_t run = -warmUps; run < options.benchmark; ++run) {
-    if (run >= 0 && run % interval == 0)
+    if (run >= 0 && run % interval == 0) {
       peak->sample();
+      // The threads went to sleep for the sample; this wakes them.
+      if (Result<void> done = call(); !done)
+        return done.error();
+    }
     auto start = std::chrono::steady_clock::now();
-    Result<void> done =
-        program.callInto(signature.function, inputs, outputs, options.call);
+    Result<void> done = call();
     std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;
     if (!done)
