@@ -13,6 +13,10 @@ find_program(ATTN_LIT NAMES llvm-lit lit lit.py
         ${LLVM_TOOLS_BINARY_DIR}/../build/utils/lit
   REQUIRED)
 
+# Every test has it: tests compile what they test, and leave the disk cache of
+# who runs them alone.
+set(ATTN_TEST_ENVIRONMENT "ATTN_CACHE_DIR=")
+
 # attn_configure_lit(SOURCE_ROOT): writes the site configuration of a lit suite
 # into the current binary folder.
 function(attn_configure_lit source_root)
@@ -27,7 +31,8 @@ function(attn_add_lit_test name)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_BINARY_DIR}/
     OUTPUT_VARIABLE folders)
   add_test(NAME lit.${name} COMMAND ${ATTN_LIT} -sv -j2 ${folders})
-  set_tests_properties(lit.${name} PROPERTIES PROCESSORS 2 TIMEOUT 1500)
+  set_tests_properties(lit.${name} PROPERTIES PROCESSORS 2 TIMEOUT 1500
+    ENVIRONMENT "${ATTN_TEST_ENVIRONMENT}")
 endfunction()
 
 # attn_add_gtest(NAME sources... [LINK libraries...] [WHOLE]): a GoogleTest
@@ -43,16 +48,19 @@ function(attn_add_gtest name)
   attn_set_sanitizer_options(${name})
   if(ARG_WHOLE)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 1500)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1500
+      ENVIRONMENT "${ATTN_TEST_ENVIRONMENT}")
   else()
     gtest_discover_tests(${name} TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST
       NO_PRETTY_VALUES
-      DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+      DISCOVERY_TIMEOUT 60
+      PROPERTIES TIMEOUT 600 ENVIRONMENT "${ATTN_TEST_ENVIRONMENT}")
   endif()
 endfunction()
 
 # attn_add_python_test(NAME SCRIPT arguments...)
 function(attn_add_python_test name script)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${script} ${ARGN})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600
+    ENVIRONMENT "${ATTN_TEST_ENVIRONMENT}")
 endfunction()

@@ -174,6 +174,8 @@ Result<double> Program::flops(std::string_view name,
 
 double Program::compileMillis() const { return impl->module->compileMillis; }
 
+const CacheUse &Program::cacheUse() const { return impl->module->cacheUse; }
+
 const std::string &Program::target() const { return impl->module->target; }
 
 const std::string &Program::remarks() const { return impl->module->remarks; }

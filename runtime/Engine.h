@@ -17,6 +17,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <variant>
 
@@ -37,6 +38,22 @@ struct EngineOptions {
   bool countTiles = false;
   /// Collect the remarks of the passes, for Program::remarks().
   bool remarks = false;
+  /// Where compiled code is kept for other processes; empty to keep none. If
+  /// not set, $ATTN_CACHE_DIR (which may be empty too), $XDG_CACHE_HOME/attn or
+  /// ~/.cache/attn. A folder that can't be used is no error.
+  std::optional<std::string> cacheDir;
+};
+
+/// What the disk cache did for a program.
+struct CacheUse {
+  enum class State {
+    off,  ///< not asked
+    miss, ///< compiled, and kept for the next time
+    hit   ///< loaded instead of compiled
+  };
+  State state = State::off;
+  /// Why the cache could not be used or the code not be kept, if so.
+  std::string note;
 };
 
 struct CallOptions {
@@ -82,6 +99,8 @@ public:
   /// From text to callable code, in milliseconds. Opening the libraries of the
   /// compiler, which the first compilation of a process does, is not counted.
   double compileMillis() const;
+
+  const CacheUse &cacheUse() const;
 
   /// The target that "host" stood for.
   const std::string &target() const;

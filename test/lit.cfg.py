@@ -16,6 +16,8 @@ config.excludes = ["Inputs", "unit", "oracle"]
 config.substitutions.append(("%root", config.attn_source_root))
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%bin", config.attn_tools_dir))
+# Tests compile what they test, and leave the cache of who runs them alone.
+config.environment["ATTN_CACHE_DIR"] = ""
 
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.attn_tools_dir, append_path=True)

@@ -4,31 +4,7 @@
 
 #include "runtime/cache/ModuleCache.h"
 
-#include "runtime/code/CompilerLibrary.h"
-
-#include <chrono>
-
 namespace attn {
-
-static ModuleResult compileModule(const CompileRequest &request) {
-  const Result<CompilerLibrary> &compiler = CompilerLibrary::get();
-  if (!compiler)
-    return compiler.error();
-  auto start = std::chrono::steady_clock::now();
-  Result<std::string> bytes = compiler->compile(request);
-  if (!bytes)
-    return bytes.error();
-  Result<ModuleImage> image = decodeImage(*bytes);
-  if (!image)
-    return image.error();
-  Result<CompiledModule> module = linkModule(std::move(*image));
-  if (!module)
-    return module.error();
-  std::chrono::duration<double, std::milli> elapsed =
-      std::chrono::steady_clock::now() - start;
-  module->compileMillis = elapsed.count();
-  return std::make_shared<const CompiledModule>(std::move(*module));
-}
 
 ModuleResult ModuleCache::find(const CompileRequest &request) {
   std::shared_ptr<Entry> entry;
@@ -46,7 +22,7 @@ ModuleResult ModuleCache::find(const CompileRequest &request) {
       order.pop_front();
     }
   }
-  std::call_once(entry->once, [&] { entry->module = compileModule(request); });
+  std::call_once(entry->once, [&] { entry->module = obtainModule(request); });
   return entry->module;
 }
 

@@ -7,16 +7,13 @@
 #ifndef ATTN_RUNTIME_CACHE_MODULECACHE_H
 #define ATTN_RUNTIME_CACHE_MODULECACHE_H
 
-#include "runtime/code/CompileRequest.h"
-#include "runtime/code/CompiledModule.h"
+#include "runtime/cache/ObtainModule.h"
 
 #include <deque>
 #include <map>
 #include <mutex>
 
 namespace attn {
-
-using ModuleResult = Result<std::shared_ptr<const CompiledModule>>;
 
 class ModuleCache {
 public:

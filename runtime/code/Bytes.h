@@ -12,6 +12,17 @@
 
 namespace attn {
 
+/// Two lower-case hexadecimal digits for each byte.
+inline std::string toHex(std::string_view bytes) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (char byte : bytes) {
+    text += digits[static_cast<unsigned char>(byte) >> 4];
+    text += digits[static_cast<unsigned char>(byte) & 15];
+  }
+  return text;
+}
+
 /// Appends values: a number is eight bytes, a text its length and its bytes.
 class ByteWriter {
 public:

@@ -15,6 +15,7 @@ struct CompiledModule {
   std::string target;
   std::string remarks;
   double compileMillis = 0;
+  CacheUse cacheUse;
   bool usesOpenMp = false;
   /// Holds the machine code.
   std::unique_ptr<LoadedCode> code;

@@ -96,6 +96,7 @@ static CompiledFunction readFunction(ByteReader &bytes) {
 
 std::string encode(const ModuleImage &image) {
   ByteWriter bytes;
+  bytes.text(image.compiler);
   bytes.text(image.target);
   bytes.text(image.remarks);
   bytes.number(image.usesOpenMp);
@@ -109,6 +110,7 @@ std::string encode(const ModuleImage &image) {
 Result<ModuleImage> decodeImage(std::string_view encoded) {
   ModuleImage image;
   ByteReader bytes(encoded);
+  image.compiler = bytes.text();
   image.target = bytes.text();
   image.remarks = bytes.text();
   image.usesOpenMp = bytes.number(1);

@@ -11,6 +11,9 @@
 namespace attn {
 
 struct ModuleImage {
+  /// Build ids of the libraries that made the object, as Maker has them; empty
+  /// if they have none.
+  std::string compiler;
   /// The target that "host" stood for.
   std::string target;
   /// What the passes remarked, if they were asked to.

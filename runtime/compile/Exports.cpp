@@ -2,10 +2,36 @@
 //
 // The compiler behind the functions of its library.
 
+#include "runtime/code/BuildId.h"
 #include "runtime/code/CompilerInterface.h"
 #include "runtime/compile/Compiler.h"
 
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/TargetParser/Host.h"
+
+#include <dlfcn.h>
+
 using namespace attn;
+
+/// The file that a function of ours, of LLVM or of MLIR was loaded from.
+template <class Function> static std::string fileOf(Function *function) {
+  Dl_info info;
+  bool isKnown = dladdr(reinterpret_cast<void *>(function), &info) != 0;
+  return isKnown ? info.dli_fname : "";
+}
+
+/// The libraries that are really in use, whichever the environment made the
+/// dynamic linker choose.
+static const std::string &compilerInUse() {
+  static const std::string ids = [] {
+    Result<std::string> ids =
+        readBuildIds({fileOf(&attnCompile), fileOf(&llvm::sys::getHostCPUName),
+                      fileOf(&mlir::translateModuleToLLVMIR)});
+    return ids ? *ids : std::string();
+  }();
+  return ids;
+}
 
 /// Replies with what `answer` makes of the request.
 template <class Function>
@@ -32,6 +58,7 @@ void attnCompile(const char *request, size_t size, AttnReceiver receive,
           Result<ModuleImage> image = compile(request);
           if (!image)
             return image.error();
+          image->compiler = compilerInUse();
           return encode(*image);
         });
 }

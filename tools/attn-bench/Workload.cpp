@@ -40,6 +40,8 @@ Result<Workload> Workload::create(const Case &problem, int threads) {
     threads = std::max(1u, std::thread::hardware_concurrency());
   EngineOptions options;
   options.target = problem.target;
+  // The time of a compilation is one of the results.
+  options.cacheDir = "";
   Result<Program> program =
       Engine(options).compileText(irText(problem), problem.name);
   if (!program)

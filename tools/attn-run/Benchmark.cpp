@@ -5,6 +5,8 @@
 
 #include "Benchmark.h"
 
+#include "Report.h"
+
 #include "runtime/cpu/Peak.h"
 
 #include <algorithm>
@@ -92,6 +94,7 @@ Result<std::string> benchmark(const Options &options, const Program &program,
   field("median_ms", number(medianMillis));
   field("min_ms", number(*std::min_element(millis.begin(), millis.end())));
   field("compile_ms", number(program.compileMillis()));
+  field("cache", std::string("\"") + name(program.cacheUse().state) + "\"");
   field("gflops", hasFlops ? number(*flops / medianMillis / 1e6) : "null");
   field("gbytes_per_s", number(bytes / medianMillis / 1e6));
   field("threads", std::to_string(threads));

@@ -123,6 +123,12 @@ static Result<void> setThreads(Options &options, const std::string &name,
   return parseNumber<int>(name, value, 0, 1024, options.call.threads);
 }
 
+static Result<void> setCacheDir(Options &options, const std::string &,
+                                const std::string &value) {
+  options.engine.cacheDir = value;
+  return {};
+}
+
 static const std::vector<Option> &table() {
   static const std::vector<Option> options = {
       text("--function", [](Options &o) -> auto & { return o.function; }),
@@ -146,6 +152,8 @@ static const std::vector<Option> &table() {
       {"--threads", Takes::value, false, setThreads},
       {"--emit", Takes::value, false, setEmit},
       flag("--remarks", [](Options &o) -> auto & { return o.engine.remarks; }),
+      {"--cache-dir", Takes::value, false, setCacheDir},
+      flag("--no-cache", [](Options &o) -> auto & { return o.noCache; }),
       flag("--help", [](Options &o) -> auto & { return o.help; }),
   };
   return options;
@@ -191,6 +199,8 @@ static Result<void> checkCombination(const Options &options) {
     return optionError("-o", "expected --emit beside it");
   if (options.emit == "obj" && options.emitFile.empty())
     return optionError("--emit", "expected -o FILE beside obj");
+  if (options.noCache && options.engine.cacheDir)
+    return optionError("--no-cache", "expected no --cache-dir beside it");
   if ((options.atol || options.rtol) && !options.check &&
       options.expected.empty())
     return optionError(options.atol ? "--atol" : "--rtol",
@@ -220,6 +230,8 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
   }
   if (Result<void> done = checkCombination(options); !done)
     return done.error();
+  if (options.noCache)
+    options.engine.cacheDir = "";
   return options;
 }
 
@@ -244,7 +256,10 @@ Compiles a file just in time and runs one of its functions.
   --threads=N         threads of a call; 0 is one per core
   --emit=KIND         print llvm, asm or obj instead of running; -o FILE
   --dump=DIR          write the IR after every stage into a folder
-  --remarks           print what the passes remark
+  --remarks           print what the passes remark and what the cache did
+  --cache-dir=DIR     where compiled code is kept; else $ATTN_CACHE_DIR,
+                      $XDG_CACHE_HOME/attn or ~/.cache/attn
+  --no-cache          compile and keep nothing; so does ATTN_CACHE_DIR=
 
 SPEC is one of
   [name=]@file.npy  [name=]4x8x64xbf16=VALUES  [name=]index=5  [name=]f32=0.5

@@ -15,6 +15,18 @@
 
 namespace attn::run {
 
+const char *name(CacheUse::State state) {
+  switch (state) {
+  case CacheUse::State::hit:
+    return "hit";
+  case CacheUse::State::miss:
+    return "miss";
+  case CacheUse::State::off:
+    break;
+  }
+  return "off";
+}
+
 void printSummary(const Signature &signature,
                   const std::vector<Tensor> &results) {
   for (size_t i = 0; i < results.size(); ++i) {
@@ -154,6 +166,7 @@ Result<bool> checkReference(const Options &options, const Signature &signature,
                             const std::vector<Tensor> &results) {
   EngineOptions engineOptions;
   engineOptions.device = "reference";
+  engineOptions.cacheDir = options.engine.cacheDir;
   Result<Program> reference = Engine(engineOptions).compileFile(options.file);
   if (!reference)
     return Error{reference.error().code,

@@ -9,6 +9,9 @@
 
 namespace attn::run {
 
+/// "hit", "miss" or "off".
+const char *name(CacheUse::State state);
+
 /// One line per result with its type, range and mean.
 void printSummary(const Signature &signature,
                   const std::vector<Tensor> &results);

@@ -55,6 +55,16 @@ static int emit(const Options &options, const Program &program) {
   return done ? 0 : fail(done.error());
 }
 
+/// What the cache did, for those who ask, and what is wrong with it, for those
+/// who named a folder.
+static void printCacheUse(const Options &options, const CacheUse &use) {
+  bool isNamed = !options.engine.cacheDir.value_or("").empty();
+  if (!options.engine.remarks && (!isNamed || use.note.empty()))
+    return;
+  std::fprintf(stderr, "attn-run: remark: cache: %s%s%s\n", name(use.state),
+               use.note.empty() ? "" : ": ", use.note.c_str());
+}
+
 /// What became of the tiles of a call, as a remark; a device may have none.
 static void printTiles(const Program &program, const std::string &function,
                        const std::vector<Value> &inputs) {
@@ -125,6 +135,7 @@ int main(int argc, char **argv) {
     return fail(program.error());
   if (options->engine.remarks && !program->remarks().empty())
     std::fprintf(stderr, "%s\n", program->remarks().c_str());
+  printCacheUse(*options, program->cacheUse());
   return options->emit.empty() ? runFunction(*options, *program)
                                : emit(*options, *program);
 }

@@ -29,6 +29,7 @@ const char program[] = R"(
 @count = internal global i32 40, align 4
 @zeros = global [4096 x i32] zeroinitializer, align 64
 @pointer = internal constant ptr @twice
+@fixed = constant i32 9
 declare i32 @add(i32, i32)
 define internal i32 @twice(i32 %x) {
   %r = mul i32 %x, 2
@@ -110,11 +111,20 @@ TEST_F(LoadedCodeTest, code_is_not_writable) {
   EXPECT_DEATH(*static_cast<volatile char *>(entry) = 0, "");
 }
 
+TEST_F(LoadedCodeTest, constants_are_not_writable) {
+  load(program, resolveAdd);
+  auto *fixed = lookup<int32_t>("fixed");
+  ASSERT_NE(fixed, nullptr) << failure;
+  EXPECT_EQ(*fixed, 9);
+  EXPECT_DEATH(*static_cast<volatile int32_t *>(fixed) = 0, "");
+}
+
 TEST_F(LoadedCodeTest, data_is_not_executable) {
   load(program, resolveAdd);
-  auto *zeros = lookup<void()>("zeros");
+  auto *zeros = lookup<uint8_t>("zeros");
   ASSERT_NE(zeros, nullptr) << failure;
-  EXPECT_DEATH(zeros(), "");
+  zeros[0] = 0xc3; // ret
+  EXPECT_DEATH(lookup<void()>("zeros")(), "");
 }
 
 TEST_F(LoadedCodeTest, an_empty_module_loads) {

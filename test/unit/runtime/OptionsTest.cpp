@@ -61,6 +61,19 @@ TEST(Options, optional_values) {
   EXPECT_EQ(options->emitFile, "b");
 }
 
+TEST(Options, where_compiled_code_is_kept) {
+  EXPECT_EQ(parseOptions({"a"})->engine.cacheDir, std::nullopt);
+  EXPECT_EQ(parseOptions({"a", "--cache-dir=d"})->engine.cacheDir, "d");
+  EXPECT_EQ(parseOptions({"a", "--no-cache"})->engine.cacheDir, "");
+  for (auto arguments :
+       {std::vector<std::string>{"a", "--no-cache", "--cache-dir=d"},
+        std::vector<std::string>{"a", "--cache-dir=d", "--no-cache"}})
+    EXPECT_EQ(errorOf(arguments),
+              "option --no-cache: expected no --cache-dir beside it");
+  EXPECT_EQ(errorOf({"a", "--cache-dir="}),
+            "option --cache-dir: expected a value after '='");
+}
+
 TEST(Options, errors_name_the_option_and_what_is_allowed) {
   EXPECT_EQ(errorOf({}), "expected a file, got none");
   EXPECT_EQ(errorOf({"a", "b"}), "expected one file, got 'a' and 'b'");
