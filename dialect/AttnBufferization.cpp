@@ -68,14 +68,21 @@ struct OverwritingModel
   }
 };
 
-/// The same for attn.online_softmax, which updates its inits.
-struct OnlineSoftmaxModel
-    : public BufferizableOpInterface::ExternalModel<OnlineSoftmaxModel,
-                                                    OnlineSoftmaxOp> {
+static MutableOperandRange getInits(OnlineSoftmaxOp op) {
+  return op.getInitsMutable();
+}
+static MutableOperandRange getInits(OnlineMergeOp op) {
+  return op.getDpsInitsMutable();
+}
+
+/// The same for ops that update their inits.
+template <typename OpTy>
+struct UpdatingModel
+    : public BufferizableOpInterface::ExternalModel<UpdatingModel<OpTy>, OpTy> {
   /// The result of the init `operand`, or null for an input.
   static OpResult getTiedResult(Operation *op, OpOperand &operand) {
-    for (auto [result, init] : llvm::zip(
-             op->getResults(), cast<OnlineSoftmaxOp>(op).getInitsMutable()))
+    for (auto [result, init] :
+         llvm::zip(op->getResults(), getInits(cast<OpTy>(op))))
       if (&init == &operand)
         return result;
     return {};
@@ -98,8 +105,8 @@ struct OnlineSoftmaxModel
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    return rebuildOnBuffers(op, cast<OnlineSoftmaxOp>(op).getInitsMutable(),
-                            rewriter, options, state);
+    return rebuildOnBuffers(op, getInits(cast<OpTy>(op)), rewriter, options,
+                            state);
   }
 };
 
@@ -107,7 +114,8 @@ struct OnlineSoftmaxModel
 
 void attn::registerBufferizationModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, AttnDialect *) {
-    OnlineSoftmaxOp::attachInterface<OnlineSoftmaxModel>(*context);
+    OnlineSoftmaxOp::attachInterface<UpdatingModel<OnlineSoftmaxOp>>(*context);
+    OnlineMergeOp::attachInterface<UpdatingModel<OnlineMergeOp>>(*context);
     PackQueryOp::attachInterface<OverwritingModel<PackQueryOp>>(*context);
     OnlineFinishOp::attachInterface<OverwritingModel<OnlineFinishOp>>(*context);
   });

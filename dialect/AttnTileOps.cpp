@@ -140,6 +140,24 @@ void PackQueryOp::getEffects(Effects &effects) {
   addEffects(*this, getDpsInitsMutable(), /*readsInits=*/false, effects);
 }
 
+//===- online_merge -------------------------------------------------------===//
+
+LogicalResult OnlineMergeOp::verify() {
+  if (failed(verifyState(*this, getAcc(), getMax(), getSum())) ||
+      failed(verifyState(*this, getOtherAcc(), getOtherMax(), getOtherSum())))
+    return failure();
+  int64_t rows = cast<ShapedType>(getMax().getType()).getDimSize(0);
+  int64_t got = cast<ShapedType>(getOtherMax().getType()).getDimSize(0);
+  if (got != rows)
+    return emitOpError() << "otherMax: expected " << rows
+                         << " rows (from max), got " << got;
+  return verifyResults(*this, getDpsInitsMutable());
+}
+
+void OnlineMergeOp::getEffects(Effects &effects) {
+  addEffects(*this, getDpsInitsMutable(), /*readsInits=*/true, effects);
+}
+
 //===- online_finish ------------------------------------------------------===//
 
 LogicalResult OnlineFinishOp::verify() {

@@ -86,6 +86,13 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
       return ::llvm::cast<::mlir::ShapedType>(getQuery().getType()).getRank() ==
              2;
     }
+    /// Heads times positions of a query that is not packed, if known.
+    std::optional<int64_t> getNumUnpackedRows() {
+      auto type = ::llvm::cast<::mlir::ShapedType>(getQuery().getType());
+      if (hasPackedQuery() || type.isDynamicDim(0) || type.isDynamicDim(1))
+        return std::nullopt;
+      return type.getDimSize(0) * type.getDimSize(1);
+    }
     /// M, the rows of the query tile.
     int64_t getNumRows() {
       return ::llvm::cast<::mlir::ShapedType>(getMax().getType())
@@ -118,6 +125,37 @@ def Attn_PackQueryOp : Attn_TileOp<"pack_query",
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
       return ::mlir::MutableOperandRange(getOperation(), 1, 1);
+    }
+  }];
+}
+
+def Attn_OnlineMergeOp : Attn_TileOp<"online_merge",
+    [DestinationStyleOpInterface]> {
+  let summary = "adds a running softmax over other keys to that of a query tile";
+  let description = [{
+    With m[r] = max(max[r], otherMax[r]):
+
+        sum'[r]   = exp(max[r] - m[r]) sum[r] + exp(otherMax[r] - m[r]) otherSum[r]
+        acc'[:,r] = exp(max[r] - m[r]) acc[:,r] + exp(otherMax[r] - m[r]) otherAcc[:,r]
+        max'[r]   = m[r]
+
+    A state that has seen no key (maximum -inf, sum 0) adds nothing. Shapes are
+    those of `attn.online_softmax`.
+  }];
+  let arguments = (ins Attn_Shaped:$otherAcc, Attn_Shaped:$otherMax,
+                       Attn_Shaped:$otherSum, Attn_Shaped:$acc,
+                       Attn_Shaped:$max, Attn_Shaped:$sum);
+  let results = (outs Variadic<AnyRankedTensor>:$state);
+  let assemblyFormat = [{
+    `ins` `(` $otherAcc `,` $otherMax `,` $otherSum `:`
+      type($otherAcc) `,` type($otherMax) `,` type($otherSum) `)`
+    `outs` `(` $acc `,` $max `,` $sum `:`
+      type($acc) `,` type($max) `,` type($sum) `)`
+    attr-dict (`->` type($state)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 3, 3);
     }
   }];
 }

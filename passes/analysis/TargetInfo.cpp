@@ -23,14 +23,14 @@ static constexpr TargetInfo kTargets[] = {
      "",
      16,
      {16, 8, 8},
-     CpuFeatures::fma | CpuFeatures::avx512dq,
+     CpuFeatures::fma | CpuFeatures::avx512,
      64},
     {"cpu:avx512bf16",
      "x86-64-v4",
      "avx512bf16",
      16,
      {16, 8, 8},
-     CpuFeatures::fma | CpuFeatures::avx512dq | CpuFeatures::avx512bf16,
+     CpuFeatures::fma | CpuFeatures::avx512 | CpuFeatures::avx512bf16,
      64},
 };
 

@@ -23,8 +23,9 @@ enum class CpuFeatures : uint32_t {
   none = 0,
   /// Fused multiply-add; else multiply and add.
   fma = 1,
-  /// vreduceps and vscalefps, by which exponentials are range reduced.
-  avx512dq = 2,
+  /// AVX-512 F, BW, CD, DQ and VL: masks, and vreduceps and vscalefps, by which
+  /// exponentials are range reduced.
+  avx512 = 2,
   /// vdpbf16ps, the dot product of pairs of bf16.
   avx512bf16 = 4,
   LLVM_MARK_AS_BITMASK_ENUM(avx512bf16)

@@ -29,6 +29,8 @@ LogicalResult lowerPackQuery(RewriterBase &rewriter, PackQueryOp op,
                              const TargetInfo &target);
 LogicalResult lowerOnlineSoftmax(RewriterBase &rewriter, OnlineSoftmaxOp op,
                                  const TargetInfo &target);
+LogicalResult lowerOnlineMerge(RewriterBase &rewriter, OnlineMergeOp op,
+                               const TargetInfo &target);
 LogicalResult lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
                                 const TargetInfo &target);
 

@@ -22,6 +22,9 @@ public:
   DotKernel(const KernelBuilder &kb, OnlineSoftmaxOp op)
       : kb(kb), op(op), keyRows(kb.dim(op.getKey(), 0)) {}
 
+  int64_t getScoreRows() override {
+    return llvm::alignTo(op.getKeyTile(), kb.blockRows());
+  }
   ScoreBounds emitScores(Value scores) override;
   LaneVectors
   emitWeights(Value scores,

@@ -4,7 +4,6 @@
 // are read where they lie; bf16 is widened into a buffer once per key tile.
 
 #include "passes/cpu/MicroKernels.h"
-#include "passes/cpu/TileCopies.h"
 #include "passes/cpu/VectorMath.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -15,22 +14,18 @@ using namespace mlir::attn;
 
 namespace {
 
-class FmaKernel : public MicroKernel {
+class FmaKernel : public F32Weights {
 public:
   FmaKernel(const KernelBuilder &kb, OnlineSoftmaxOp op)
-      : kb(kb), op(op), keyRows(kb.dim(op.getKey(), 0)),
+      : F32Weights(kb, op),
         isF32(getElementTypeOrSelf(op.getKey().getType()).isF32()) {}
 
+  int64_t getScoreRows() override {
+    return llvm::alignTo(op.getKeyTile(), kb.blockRows());
+  }
   ScoreBounds emitScores(Value scores) override;
-  LaneVectors
-  emitWeights(Value scores,
-              llvm::function_ref<Value(Value, int64_t)> weight) override;
   Value emitValues(Value hasMasked) override;
   void emitWeightedSum(const LaneVectors &rescale) override;
-  ExpAccuracy getAccuracy() const override { return ExpAccuracy::f32; }
-  Value loadWeight(Value row, int64_t v) override {
-    return kb.loadLanes(weights, {row, kb.lane(v)});
-  }
 
 private:
   /// A buffer of a row per key of the tile and `columns` columns.
@@ -46,11 +41,7 @@ private:
         [&](Value x, Value y, Value z) { return kb.fma(x, y, z); }, init);
   }
 
-  const KernelBuilder &kb;
-  OnlineSoftmaxOp op;
-  Value keyRows;
   bool isF32;
-  Value weights; ///< takes the place of the scores
   Value values;
 };
 
@@ -67,10 +58,7 @@ ScoreBounds FmaKernel::emitScores(Value scores) {
   Value keys = op.getKey();
   if (!isF32) {
     keys = createKeyBuffer(kb.dim(op.getQuery(), 0));
-    kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
-      emitRowCopy(kb, op.getKey(), row, keys, row, headDim,
-                  [&](Value x) { return emitToF32(kb, x); });
-    });
+    copyRows(op.getKey(), keys, [&](Value x) { return emitToF32(kb, x); });
   }
   Value zero = kb.constant(kb.f32Lanes(), 0.0);
   return emitScoreBlocks(kb, keyRows, scores, [&](ArrayRef<Value> keyRow) {
@@ -81,43 +69,22 @@ ScoreBounds FmaKernel::emitScores(Value scores) {
   });
 }
 
-LaneVectors
-FmaKernel::emitWeights(Value scores,
-                       llvm::function_ref<Value(Value, int64_t)> weight) {
-  weights = scores;
-  SmallVector<Value> zeros(kb.vectors, kb.constant(kb.f32Lanes(), 0.0));
-  return kb.loop(kb.index(0), keyRows, 1, zeros,
-                 [&](Value row, ValueRange carried) {
-                   SmallVector<Value> sums(carried);
-                   for (auto [v, sum] : llvm::enumerate(sums)) {
-                     Value w = weight(row, v);
-                     kb.storeLanes(w, weights, {row, kb.lane(v)});
-                     sum = kb.addf(sum, w);
-                   }
-                   return sums;
-                 });
-}
-
 Value FmaKernel::emitValues(Value hasMasked) {
-  Value valueDim = kb.dim(op.getValue(), 1);
   Value copy = createKeyBuffer(kb.dim(op.getAcc(), 0));
-  auto copyRows = [&](ElementMap map) {
-    kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
-      emitRowCopy(kb, op.getValue(), row, copy, row, valueDim, map);
-    });
-  };
   Value notFound = arith::ConstantIntOp::create(kb.b, kb.loc, 0, 1);
   SmallVector<Value> results = kb.ifElse(
       hasMasked,
       [&] {
         NonFiniteFilter filter(kb);
-        copyRows([&](Value x) { return filter.emitFilter(emitToF32(kb, x)); });
+        copyRows(op.getValue(), copy,
+                 [&](Value x) { return filter.emitFilter(emitToF32(kb, x)); });
         return SmallVector<Value>{kb.castToRows(copy), filter.emitFound()};
       },
       [&] {
         if (isF32)
           return SmallVector<Value>{kb.castToRows(op.getValue()), notFound};
-        copyRows([&](Value x) { return emitToF32(kb, x); });
+        copyRows(op.getValue(), copy,
+                 [&](Value x) { return emitToF32(kb, x); });
         return SmallVector<Value>{kb.castToRows(copy), notFound};
       });
   values = results[0];

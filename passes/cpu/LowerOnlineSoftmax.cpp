@@ -19,27 +19,28 @@ using arith::CmpFPredicate;
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+/// The kernel for the form that the query has.
+static std::unique_ptr<MicroKernel> createKernel(const KernelBuilder &kb,
+                                                 OnlineSoftmaxOp op) {
+  if (!op.hasPackedQuery())
+    return createRowKernel(kb, op);
+  return getElementTypeOrSelf(op.getQuery().getType()).isF32()
+             ? createFmaKernel(kb, op)
+             : createDotKernel(kb, op);
+}
+
 namespace {
 
 class OnlineSoftmaxLowering {
 public:
   OnlineSoftmaxLowering(const KernelBuilder &kb, OnlineSoftmaxOp op)
       : kb(kb), op(op), f32(kb.b.getF32Type()), vectorType(kb.f32Lanes()),
-        kernel(getElementTypeOrSelf(op.getQuery().getType()).isF32()
-                   ? createFmaKernel(kb, op)
-                   : createDotKernel(kb, op)),
-        keyRows(kb.dim(op.getKey(), 0)) {}
+        kernel(createKernel(kb, op)), keyRows(kb.dim(op.getKey(), 0)) {}
 
   void run();
 
 private:
   Value f(double x) { return kb.constant(vectorType, x); }
-  /// e^(x - y) for x <= y. Subtracts before it scales to base 2, for which a
-  /// finite x may be too large.
-  Value emitExpOfDifference(Value x, Value y, ExpAccuracy accuracy) {
-    return emitExp2OfNonPositive(
-        kb, kb.mulf(kb.subf(x, y), f(llvm::numbers::log2e)), accuracy);
-  }
   /// Rewrites every score by `body` and returns the new bounds.
   ScoreBounds
   mapScores(llvm::function_ref<Value(Value row, int64_t v, Value score)> body);
@@ -206,7 +207,8 @@ LaneVectors OnlineSoftmaxLowering::emitWeights(const LaneVectors &shift,
                                                bool markMasked) {
   return kernel->emitWeights(scores, [&](Value row, int64_t v) {
     Value score = kb.loadLanes(scores, {row, kb.lane(v)});
-    Value weight = emitExpOfDifference(score, shift[v], kernel->getAccuracy());
+    Value weight =
+        emitExpOfDifference(kb, score, shift[v], kernel->getAccuracy());
     // -0 tells a key of no weight from one whose weight underflowed.
     if (markMasked)
       weight = kb.select(kb.cmpf(CmpFPredicate::OEQ, score, f(-kInfinity)),
@@ -225,8 +227,7 @@ LaneVectors OnlineSoftmaxLowering::applyExponential(const ScoreBounds &bounds,
     // A row that has seen no key has maximum -inf, and -inf - -inf is NaN.
     Value isEmpty = kb.cmpf(CmpFPredicate::OEQ, newMax, f(-kInfinity));
     shift.push_back(kb.select(isEmpty, f(0.0), newMax));
-    rescale.push_back(
-        emitExpOfDifference(oldMax, shift.back(), ExpAccuracy::f32));
+    rescale.push_back(emitExpOfDifference(kb, oldMax, shift.back()));
   }
   SmallVector<Value> sums = kb.ifElse(
       hasMasked, [&] { return emitWeights(shift, true); },
@@ -267,9 +268,9 @@ void OnlineSoftmaxLowering::addNonFiniteValues() {
 }
 
 void OnlineSoftmaxLowering::run() {
-  scores = kb.scratch(
-      {kb.b.getIndexAttr(op.getKeyTile()), kb.b.getIndexAttr(op.getNumRows())},
-      f32);
+  scores = kb.scratch({kb.b.getIndexAttr(kernel->getScoreRows()),
+                       kb.b.getIndexAttr(op.getNumRows())},
+                      f32);
   ScoreBounds bounds = kernel->emitScores(scores);
   bounds = applyScore(bounds);
   bounds = applyKeep(bounds);
@@ -293,7 +294,7 @@ LogicalResult attn::lowerOnlineSoftmax(RewriterBase &rewriter,
                                        const TargetInfo &target) {
   if (!isa<MemRefType>(op.getAcc().getType()))
     return rewriter.notifyMatchFailure(op, "not bufferized");
-  if (!op.hasPackedQuery())
+  if (!op.hasPackedQuery() && !hasRowKernel(op, target))
     return rewriter.notifyMatchFailure(op, "query is not packed");
   if (failed(verifyTileRows(op, op.getNumRows(), target)))
     return failure();

@@ -78,6 +78,43 @@ LogicalResult attn::lowerPackQuery(RewriterBase &rewriter, PackQueryOp op,
   return success();
 }
 
+LogicalResult attn::lowerOnlineMerge(RewriterBase &rewriter, OnlineMergeOp op,
+                                     const TargetInfo &target) {
+  if (!isa<MemRefType>(op.getAcc().getType()))
+    return rewriter.notifyMatchFailure(op, "not bufferized");
+  int64_t numRows = cast<MemRefType>(op.getMax().getType()).getDimSize(0);
+  if (failed(verifyTileRows(op, numRows, target)))
+    return failure();
+  rewriter.setInsertionPoint(op);
+  KernelBuilder kb =
+      KernelBuilder::forTile(rewriter, op.getLoc(), target, numRows);
+  VectorType type = kb.f32Lanes();
+  for (int64_t v = 0; v < kb.vectors; ++v) {
+    Value lane = kb.lane(v);
+    Value max = kb.loadLanes(op.getMax(), lane);
+    Value otherMax = kb.loadLanes(op.getOtherMax(), lane);
+    Value newMax = kb.max(max, otherMax);
+    // Without a key in either, -inf - -inf is NaN.
+    Value isEmpty =
+        kb.cmpf(arith::CmpFPredicate::OEQ, newMax,
+                kb.constant(type, -std::numeric_limits<double>::infinity()));
+    Value shift = kb.select(isEmpty, kb.constant(type, 0.0), newMax);
+    Value factor = emitExpOfDifference(kb, max, shift);
+    Value otherFactor = emitExpOfDifference(kb, otherMax, shift);
+    auto merge = [&](Value to, Value from, ValueRange place) {
+      Value other = kb.mulf(kb.loadLanes(from, place), otherFactor);
+      kb.storeLanes(kb.fma(kb.loadLanes(to, place), factor, other), to, place);
+    };
+    kb.storeLanes(newMax, op.getMax(), lane);
+    merge(op.getSum(), op.getOtherSum(), lane);
+    kb.loop(kb.index(0), kb.dim(op.getAcc(), 0), 1, [&](Value column) {
+      merge(op.getAcc(), op.getOtherAcc(), {column, lane});
+    });
+  }
+  rewriter.eraseOp(op);
+  return success();
+}
+
 LogicalResult attn::lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
                                       const TargetInfo &target) {
   if (!isa<MemRefType>(op.getAcc().getType()))
@@ -155,7 +192,8 @@ struct LowerTilesPass : public attn::impl::LowerTilesBase<LowerTilesPass> {
     IRRewriter rewriter(&getContext());
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<PackQueryOp, OnlineSoftmaxOp, OnlineFinishOp>(op) ||
+      if (isa<PackQueryOp, OnlineSoftmaxOp, OnlineMergeOp, OnlineFinishOp>(
+              op) ||
           (isa<linalg::FillOp>(op) && op->getParentOfType<scf::ForallOp>()))
         ops.push_back(op);
     });
@@ -165,6 +203,8 @@ struct LowerTilesPass : public attn::impl::LowerTilesBase<LowerTilesPass> {
         result = lowerPackQuery(rewriter, pack, *target);
       else if (auto update = dyn_cast<OnlineSoftmaxOp>(op))
         result = lowerOnlineSoftmax(rewriter, update, *target);
+      else if (auto merge = dyn_cast<OnlineMergeOp>(op))
+        result = lowerOnlineMerge(rewriter, merge, *target);
       else if (auto finish = dyn_cast<OnlineFinishOp>(op))
         result = lowerOnlineFinish(rewriter, finish, *target);
       else

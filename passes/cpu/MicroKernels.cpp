@@ -5,6 +5,8 @@
 
 #include "passes/cpu/MicroKernels.h"
 
+#include "passes/cpu/TileCopies.h"
+
 using namespace mlir;
 using namespace mlir::attn;
 using arith::CmpFPredicate;
@@ -36,7 +38,8 @@ SmallVector<Value> attn::emitRegisterBlock(
         cast<MemRefType>(right.getType()).getDimSize(1) / kb.vectors;
     for (int64_t v = 0; v < kb.vectors; ++v)
       lanes.push_back(kb.loadVector(right, {k, kb.index(v * width)}, width));
-    for (int64_t r = 0; r < kb.blockRows(); ++r) {
+    int64_t rows = int64_t(init.size()) / kb.vectors;
+    for (int64_t r = 0; r < rows; ++r) {
       Value element = left(k, r);
       for (int64_t v = 0; v < kb.vectors; ++v) {
         Value &sum = acc[r * kb.vectors + v];
@@ -124,4 +127,35 @@ Value NonFiniteFilter::emitFound() {
   Value none = arith::ConstantIntOp::create(kb.b, kb.loc, 0, 32);
   return arith::CmpIOp::create(kb.b, kb.loc, arith::CmpIPredicate::ne, any,
                                none);
+}
+
+F32Weights::F32Weights(const KernelBuilder &kb, OnlineSoftmaxOp op)
+    : kb(kb), op(op), keyRows(kb.dim(op.getKey(), 0)) {}
+
+LaneVectors
+F32Weights::emitWeights(Value scores,
+                        llvm::function_ref<Value(Value, int64_t)> weight) {
+  weights = scores;
+  SmallVector<Value> zeros(kb.vectors, kb.constant(kb.f32Lanes(), 0.0));
+  return kb.loop(kb.index(0), keyRows, 1, zeros,
+                 [&](Value row, ValueRange carried) {
+                   SmallVector<Value> sums(carried);
+                   for (auto [v, sum] : llvm::enumerate(sums)) {
+                     Value w = weight(row, v);
+                     kb.storeLanes(w, weights, {row, kb.lane(v)});
+                     sum = kb.addf(sum, w);
+                   }
+                   return sums;
+                 });
+}
+
+Value F32Weights::loadWeight(Value row, int64_t v) {
+  return kb.loadLanes(weights, {row, kb.lane(v)});
+}
+
+void F32Weights::copyRows(Value rows, Value copy,
+                          llvm::function_ref<Value(Value)> map) {
+  kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
+    emitRowCopy(kb, rows, row, copy, row, kb.dim(rows, 1), map);
+  });
 }

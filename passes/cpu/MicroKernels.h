@@ -48,6 +48,9 @@ class MicroKernel {
 public:
   virtual ~MicroKernel() = default;
 
+  /// Rows that a buffer of scores needs: those of a key tile, in whole blocks.
+  virtual int64_t getScoreRows() = 0;
+
   /// scores[t, :] = scale * sum_d K[t, d] Q[:, d] for the keys of the tile, and
   /// their bounds. Rows of `scores` up to the next multiple of the block are
   /// overwritten too.
@@ -76,6 +79,28 @@ public:
   virtual Value loadWeight(Value row, int64_t v) = 0;
 };
 
+/// What kernels have in common whose weights are f32 and take the place of the
+/// scores.
+class F32Weights : public MicroKernel {
+public:
+  LaneVectors
+  emitWeights(Value scores,
+              llvm::function_ref<Value(Value, int64_t)> weight) override;
+  ExpAccuracy getAccuracy() const override { return ExpAccuracy::f32; }
+  Value loadWeight(Value row, int64_t v) override;
+
+protected:
+  F32Weights(const KernelBuilder &kb, OnlineSoftmaxOp op);
+
+  /// Maps the rows of K or V in use into `copy`.
+  void copyRows(Value rows, Value copy, llvm::function_ref<Value(Value)> map);
+
+  const KernelBuilder &kb;
+  OnlineSoftmaxOp op;
+  Value keyRows;
+  Value weights;
+};
+
 /// The fma kernel, in f32; bf16 is widened. On every target.
 std::unique_ptr<MicroKernel> createFmaKernel(const KernelBuilder &kb,
                                              OnlineSoftmaxOp op);
@@ -83,9 +108,17 @@ std::unique_ptr<MicroKernel> createFmaKernel(const KernelBuilder &kb,
 std::unique_ptr<MicroKernel> createDotKernel(const KernelBuilder &kb,
                                              OnlineSoftmaxOp op);
 
+/// The kernel of tiles of few query rows, which are not packed, on every
+/// target.
+std::unique_ptr<MicroKernel> createRowKernel(const KernelBuilder &kb,
+                                             OnlineSoftmaxOp op);
+/// Whether that kernel takes `op`: it needs a known number of query rows, at
+/// most the lanes of a vector.
+bool hasRowKernel(OnlineSoftmaxOp op, const TargetInfo &target);
+
 /// Accumulates a register block: acc[r][v] = multiply(left(k, r), right[k][v],
-/// acc[r][v]) for k in 0..count. `right` is a buffer whose rows are the lane
-/// vectors of the tile.
+/// acc[r][v]) for k in 0..count and as many rows as `init` has. `right` is a
+/// buffer whose rows are the lane vectors of the tile.
 SmallVector<Value> emitRegisterBlock(
     const KernelBuilder &kb, Value count, Value right,
     llvm::function_ref<Value(Value k, int64_t r)> left,

@@ -6,6 +6,7 @@
 
 #include "passes/Passes.h"
 #include "passes/cpu/Cpu.h"
+#include "passes/cpu/MicroKernels.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -32,8 +33,13 @@ LogicalResult attn::packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
                               const TargetInfo &target) {
   if (op.hasPackedQuery())
     return rewriter.notifyMatchFailure(op, "query is packed");
-  if (failed(verifyTileRows(op, op.getNumRows(), target)))
-    return failure();
+  // Where folding found the sizes of the tile, it left a cast that hides them.
+  if (auto cast = op.getQuery().getDefiningOp<tensor::CastOp>();
+      cast && tensor::canFoldIntoConsumerOp(cast))
+    rewriter.modifyOpInPlace(
+        op, [&] { op.getQueryMutable().assign(cast.getSource()); });
+  if (hasRowKernel(op, target))
+    return rewriter.notifyMatchFailure(op, "few rows are used as they are");
   OpBuilder::InsertionGuard guard(rewriter);
   Location loc = op.getLoc();
   Value query = op.getQuery();
@@ -70,8 +76,11 @@ struct PackTilesPass : public attn::impl::PackTilesBase<PackTilesPass> {
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     WalkResult result = getOperation().walk([&](OnlineSoftmaxOp op) {
-      if (!op.hasPackedQuery() && failed(packQuery(rewriter, op, *target)))
+      if (op.hasPackedQuery())
+        return WalkResult::advance();
+      if (failed(verifyTileRows(op, op.getNumRows(), *target)))
         return WalkResult::interrupt();
+      (void)packQuery(rewriter, op, *target);
       return WalkResult::advance();
     });
     if (result.wasInterrupted())

@@ -67,24 +67,43 @@ Value attn::extractFromPairs(const KernelBuilder &kb, Value pairs,
   return bitcast(kb, kb.f32Lanes(), kb.select(isOdd, odd, even));
 }
 
+/// A mask of the first `count` of `width` elements.
+static Value createMask(const KernelBuilder &kb, Value count, int64_t width) {
+  SmallVector<int32_t> numbers(width);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  auto type = VectorType::get({width}, kb.b.getI32Type());
+  Value number = arith::ConstantOp::create(
+      kb.b, kb.loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  Value limit = vector::BroadcastOp::create(
+      kb.b, kb.loc, type,
+      arith::IndexCastOp::create(kb.b, kb.loc, kb.b.getI32Type(), count));
+  return kb.cmp(arith::CmpIPredicate::ult, number, limit);
+}
+
+SmallVector<Value> attn::reducePartsOfRow(
+    const KernelBuilder &kb, Value count, int64_t width, ValueRange init,
+    llvm::function_ref<SmallVector<Value>(Value, Value, ValueRange)> body) {
+  Value parts = kb.fold<arith::DivUIOp>(count, kb.index(width));
+  Value whole = kb.mul(parts, kb.index(width));
+  SmallVector<Value> sums =
+      kb.loop(kb.index(0), whole, width, init, [&](Value column, ValueRange c) {
+        return body(column, /*mask=*/Value(), c);
+      });
+  Value rest = kb.sub(count, whole);
+  return kb.ifElse(
+      kb.cmp(arith::CmpIPredicate::ne, rest, kb.index(0)),
+      [&] { return body(whole, createMask(kb, rest, width), sums); },
+      [&] { return sums; });
+}
+
 void attn::forEachPartOfRow(
     const KernelBuilder &kb, Value count, int64_t width,
     llvm::function_ref<void(Value column, Value mask)> body) {
-  Value parts = kb.fold<arith::DivUIOp>(count, kb.index(width));
-  Value whole = kb.mul(parts, kb.index(width));
-  kb.loop(kb.index(0), whole, width, [&](Value column) { body(column, {}); });
-  Value rest = kb.sub(count, whole);
-  kb.ifThen(kb.cmp(arith::CmpIPredicate::ne, rest, kb.index(0)), [&] {
-    SmallVector<int32_t> numbers(width);
-    std::iota(numbers.begin(), numbers.end(), 0);
-    auto type = VectorType::get({width}, kb.b.getI32Type());
-    Value column = arith::ConstantOp::create(
-        kb.b, kb.loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
-    Value limit = vector::BroadcastOp::create(
-        kb.b, kb.loc, type,
-        arith::IndexCastOp::create(kb.b, kb.loc, kb.b.getI32Type(), rest));
-    body(whole, kb.cmp(arith::CmpIPredicate::ult, column, limit));
-  });
+  reducePartsOfRow(kb, count, width, ValueRange(),
+                   [&](Value column, Value mask, ValueRange) {
+                     body(column, mask);
+                     return SmallVector<Value>();
+                   });
 }
 
 Value attn::loadPart(const KernelBuilder &kb, Value memref, ValueRange indices,

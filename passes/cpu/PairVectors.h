@@ -33,6 +33,14 @@ Value extractFromPairs(const KernelBuilder &kb, Value pairs, Value isOdd);
 void forEachPartOfRow(const KernelBuilder &kb, Value count, int64_t width,
                       llvm::function_ref<void(Value column, Value mask)> body);
 
+/// The same for a reduction that carries `init` from part to part.
+SmallVector<Value>
+reducePartsOfRow(const KernelBuilder &kb, Value count, int64_t width,
+                 ValueRange init,
+                 llvm::function_ref<SmallVector<Value>(Value column, Value mask,
+                                                       ValueRange carried)>
+                     body);
+
 /// The part of a row at `indices`, with zeros behind it.
 Value loadPart(const KernelBuilder &kb, Value memref, ValueRange indices,
                int64_t width, Value mask);

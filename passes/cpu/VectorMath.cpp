@@ -107,7 +107,7 @@ static Value emitExp2ByScale(const KernelBuilder &kb, Value x,
 
 Value attn::emitExp2OfNonPositive(const KernelBuilder &kb, Value x,
                                   ExpAccuracy accuracy) {
-  if (kb.target.has(CpuFeatures::avx512dq) && x.getType() == kb.f32Lanes())
+  if (kb.target.has(CpuFeatures::avx512) && x.getType() == kb.f32Lanes())
     return emitExp2ByScale(kb, x,
                            accuracy == ExpAccuracy::f32
                                ? ArrayRef<double>(kExp2FromZero)
@@ -124,6 +124,13 @@ Value attn::emitExp2OfNonPositive(const KernelBuilder &kb, Value x,
   Value exponent = m.op<arith::ShLIOp>(m.toInt(shifted), m.i(23));
   Value scale = m.toFloat(m.op<arith::AddIOp>(exponent, m.i(0x3f800000)));
   return kb.mulf(mantissa, scale);
+}
+
+Value attn::emitExpOfDifference(const KernelBuilder &kb, Value x, Value y,
+                                ExpAccuracy accuracy) {
+  Value difference = kb.subf(x, y);
+  Value scale = kb.constant(x.getType(), llvm::numbers::log2e);
+  return emitExp2OfNonPositive(kb, kb.mulf(difference, scale), accuracy);
 }
 
 /// 2^(hi + lo) for a small lo, over the whole range.

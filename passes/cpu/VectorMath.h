@@ -20,6 +20,11 @@ enum class ExpAccuracy {
 Value emitExp2OfNonPositive(const KernelBuilder &kb, Value x,
                             ExpAccuracy accuracy = ExpAccuracy::f32);
 
+/// e^(x - y) for x <= y, to the same accuracy. Subtracts before it scales to
+/// base 2, for which a finite x may be too large.
+Value emitExpOfDifference(const KernelBuilder &kb, Value x, Value y,
+                          ExpAccuracy accuracy = ExpAccuracy::f32);
+
 /// 2^x, at most 2 ulp of a normal result; overflows to infinity, underflows
 /// gradually to 0.
 Value emitExp2(const KernelBuilder &kb, Value x);

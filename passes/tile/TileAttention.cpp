@@ -86,14 +86,23 @@ private:
               Value row, OpFoldResult rows, bool dropHeads);
   /// acc, max and sum of a query tile that has seen no key.
   SmallVector<Value> createState();
-  SmallVector<Value> createKeyLoop(const QueryTile &tile, Value query);
+  /// The state after the key rows from `lower` to `upper`.
+  SmallVector<Value> createKeyLoop(const QueryTile &tile, Value lower,
+                                   Value upper);
+  /// Tensors of the states after each `splitKeys` keys of each query tile.
+  void createPartialStates();
+  /// The state after all keys, merged from the partial ones.
+  SmallVector<Value> createMergeLoop(ValueRange ivs);
+  /// The state `split` of the query tile at `ivs`, of which each tensor of
+  /// `states` has one per index of its first dimension.
+  SmallVector<Value> sliceState(ValueRange states, ValueRange ivs, Value split);
   /// The state after one key tile. The first call moves the regions of the op.
   SmallVector<Value> createKeyTile(const QueryTile &tile, Value query,
                                    Value row, ValueRange state);
   SmallVector<Value> createUpdate(const QueryTile &tile, const KeyTile &key,
                                   Value query, Value masked, ValueRange state);
-  void createParallelInserts(const QueryTile &tile, ValueRange results,
-                             ValueRange outputs);
+  /// Inserts `results` where the slices `outputs` were taken.
+  void createParallelInserts(ValueRange results, ValueRange outputs);
   void emitRemark();
 
   RewriterBase &b;
@@ -105,6 +114,8 @@ private:
   TileMask mask;
   Value scale;
   OpFoldResult accRows;
+  Value splits; ///< parts of the keys; null if they are in one
+  SmallVector<Value> partialStates;
 };
 
 } // namespace
@@ -185,10 +196,13 @@ SmallVector<Value> AttentionTiler::createKeyTile(const QueryTile &tile,
 }
 
 SmallVector<Value> AttentionTiler::createKeyLoop(const QueryTile &tile,
-                                                 Value query) {
+                                                 Value lower, Value upper) {
+  Value query =
+      slice(op.getQuery(), tile.batch, tile.head, getAsOpFoldResult(tile.heads),
+            tile.row, getAsOpFoldResult(tile.rows), /*dropHeads=*/false);
   SmallVector<Value> state = createState();
-  auto loop = scf::ForOp::create(b, loc, index(0), tile.length,
-                                 index(shape.keyRows), state);
+  auto loop =
+      scf::ForOp::create(b, loc, lower, upper, index(shape.keyRows), state);
   b.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> updated = createKeyTile(
       tile, query, loop.getInductionVar(), loop.getRegionIterArgs());
@@ -200,8 +214,88 @@ SmallVector<Value> AttentionTiler::createKeyLoop(const QueryTile &tile,
   return loop->getResults();
 }
 
-void AttentionTiler::createParallelInserts(const QueryTile &tile,
-                                           ValueRange results,
+SmallVector<Value> AttentionTiler::sliceState(ValueRange states, ValueRange ivs,
+                                              Value split) {
+  Value number = ivs.front();
+  SmallVector<OpFoldResult> bounds = geometry.getBounds();
+  auto append = [&](OpFoldResult bound, Value iv) {
+    Value size = getValueOrCreateConstantIndexOp(b, loc, bound);
+    number = b.createOrFold<arith::AddIOp>(
+        loc, b.createOrFold<arith::MulIOp>(loc, number, size), iv);
+  };
+  for (auto [bound, iv] :
+       llvm::zip(ArrayRef(bounds).drop_front(), ivs.drop_front()))
+    append(bound, iv);
+  append(getAsOpFoldResult(splits), split);
+
+  SmallVector<Value> state;
+  for (Value tensor : states) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, loc, tensor);
+    offsets.front() = number;
+    sizes.front() = b.getIndexAttr(1);
+    state.push_back(tensor::ExtractSliceOp::create(
+        b, loc,
+        RankedTensorType::get(type.getShape().drop_front(),
+                              type.getElementType()),
+        tensor, offsets, sizes, strides));
+  }
+  return state;
+}
+
+void AttentionTiler::createPartialStates() {
+  OpFoldResult keyRows = dim(op.getKey(), 2);
+  splits = b.createOrFold<arith::CeilDivUIOp>(
+      loc, getValueOrCreateConstantIndexOp(b, loc, keyRows),
+      index(shape.splitKeys));
+  SmallVector<OpFoldResult> bounds = geometry.getBounds();
+  bounds.push_back(getAsOpFoldResult(splits));
+  OpFoldResult number = b.getIndexAttr(1);
+  for (OpFoldResult bound : bounds)
+    number = getAsOpFoldResult(b.createOrFold<arith::MulIOp>(
+        loc, getValueOrCreateConstantIndexOp(b, loc, number),
+        getValueOrCreateConstantIndexOp(b, loc, bound)));
+
+  OpFoldResult rows = b.getIndexAttr(shape.queryRows);
+  SmallVector<Value> empties{emptyF32({number, accRows, rows}),
+                             emptyF32({number, rows}),
+                             emptyF32({number, rows})};
+  auto loop = scf::ForallOp::create(b, loc, bounds, empties,
+                                    /*mapping=*/std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getTerminator());
+  SmallVector<Value> ivs = loop.getInductionVars();
+  Value split = ivs.pop_back_val();
+  QueryTile tile = geometry.getQueryTile(b, ivs);
+  Value lower =
+      b.createOrFold<arith::MulIOp>(loc, split, index(shape.splitKeys));
+  Value upper = b.createOrFold<arith::MinSIOp>(
+      loc, tile.length,
+      b.createOrFold<arith::AddIOp>(loc, lower, index(shape.splitKeys)));
+  SmallVector<Value> state = createKeyLoop(tile, lower, upper);
+  SmallVector<Value> places = sliceState(loop.getRegionIterArgs(), ivs, split);
+  b.setInsertionPointToStart(loop.getTerminator().getBody());
+  createParallelInserts(state, places);
+  partialStates = loop->getResults();
+}
+
+SmallVector<Value> AttentionTiler::createMergeLoop(ValueRange ivs) {
+  SmallVector<Value> state = createState();
+  auto loop = scf::ForOp::create(
+      b, loc, index(0), splits, index(1), state,
+      [&](OpBuilder &, Location, Value split, ValueRange carried) {
+        SmallVector<Value> partial = sliceState(partialStates, ivs, split);
+        auto merged = OnlineMergeOp::create(b, loc, carried.getTypes(),
+                                            partial[0], partial[1], partial[2],
+                                            carried[0], carried[1], carried[2]);
+        scf::YieldOp::create(b, loc, merged.getResults());
+      });
+  return loop->getResults();
+}
+
+void AttentionTiler::createParallelInserts(ValueRange results,
                                            ValueRange outputs) {
   for (auto [result, output] : llvm::zip(results, outputs)) {
     auto slice = output.getDefiningOp<tensor::ExtractSliceOp>();
@@ -252,6 +346,12 @@ LogicalResult AttentionTiler::run() {
         tensor::EmptyOp::create(b, loc, sizes, type.getElementType()));
   }
 
+  auto keyType = cast<ShapedType>(op.getKey().getType());
+  bool areKeysInOne =
+      !keyType.isDynamicDim(2) && keyType.getDimSize(2) <= shape.splitKeys;
+  if (shape.splitKeys && !areKeysInOne)
+    createPartialStates();
+
   auto loop = scf::ForallOp::create(b, loc, geometry.getBounds(), empties,
                                     /*mapping=*/std::nullopt);
   b.setInsertionPoint(loop.getTerminator());
@@ -262,15 +362,16 @@ LogicalResult AttentionTiler::run() {
     return slice(tensor, tile.batch, tile.head, heads, tile.row, rows,
                  /*dropHeads=*/false);
   };
-  Value query = sliceOf(op.getQuery());
-  SmallVector<Value> state = createKeyLoop(tile, query);
+  SmallVector<Value> state = splits
+                                 ? createMergeLoop(loop.getInductionVars())
+                                 : createKeyLoop(tile, index(0), tile.length);
   SmallVector<Value> outputs =
       llvm::map_to_vector(loop.getRegionIterArgs(), sliceOf);
   auto finish = OnlineFinishOp::create(
       b, loc, ValueRange(outputs).getTypes(), state[0], state[1], state[2],
       outputs[0], outputs.size() > 1 ? outputs[1] : Value());
   b.setInsertionPointToStart(loop.getTerminator().getBody());
-  createParallelInserts(tile, finish.getResults(), outputs);
+  createParallelInserts(finish.getResults(), outputs);
 
   emitRemark();
   b.replaceOp(op, loop->getResults());

@@ -39,6 +39,14 @@ TileShape attn::chooseTileShape(SoftmaxFamilyInterface op,
     return {widest, target.keyTile};
   heads = std::max<int64_t>(heads, 1);
 
+  // Few rows are bound by reading K and V. Their scores are narrow, so that key
+  // tiles can be longer and state updates fewer. There are few such tiles, so
+  // their keys are spread over threads: as many at a time as read a hundred
+  // times the bytes of the state that is then kept.
+  constexpr int64_t kKeyRows = 512, kSplitKeys = 2048;
+  if (heads * positions <= target.vectorWidth)
+    return {target.vectorWidth, kKeyRows, kSplitKeys};
+
   // Beside work that grows with the vectors of a tile there is some that does
   // not: reading K and V and packing. It is about a third of a vector.
   auto cost = [&](int64_t v) {

@@ -10,10 +10,15 @@
 
 namespace mlir::attn {
 
-/// Query rows (heads times positions) and keys of a tile.
 struct TileShape {
+  /// Query rows (heads times positions) of a tile.
   int64_t queryRows;
+  /// Keys of a tile.
   int64_t keyRows;
+  /// Keys that one iteration of the parallel loop visits for a query tile, or
+  /// 0 for all of them. It depends on nothing else, so that a result has the
+  /// same bits in any batch and on any number of threads.
+  int64_t splitKeys = 0;
 };
 
 /// The tile shape that wastes least of the target's vectors on `op`. Queries

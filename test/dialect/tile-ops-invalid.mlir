@@ -205,3 +205,21 @@ func.func @rank_of_lse(
       outs(%o : memref<1x?x32xf32>, %lse : memref<?xf32>)
   return
 }
+
+// -----
+
+func.func @merge_of_another_tile(%a: memref<32x48xf32>, %m: memref<48xf32>, %b: memref<32x24xf32>, %n: memref<24xf32>) {
+  // expected-error @below {{'attn.online_merge' op otherMax: expected 48 rows (from max), got 24}}
+  attn.online_merge ins(%b, %n, %n : memref<32x24xf32>, memref<24xf32>, memref<24xf32>)
+      outs(%a, %m, %m : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+  return
+}
+
+// -----
+
+func.func @pairs_with_a_scale(%q: memref<1x?x64xbf16>, %packed: memref<32x96xbf16>, %scale: f32) {
+  // expected-error @below {{'attn.pack_query' op scale: expected none for pairs of bf16}}
+  attn.pack_query ins(%q : memref<1x?x64xbf16>)
+      outs(%packed : memref<32x96xbf16>) scale(%scale)
+  return
+}

@@ -53,3 +53,16 @@ func.func @on_buffers(
       }
   return
 }
+
+// The state of other keys is merged into that of a tile.
+// CHECK-LABEL: func @merges
+// CHECK: attn.online_merge ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>) outs(%{{.*}}, %{{.*}}, %{{.*}} : tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>) -> tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>
+// CHECK: attn.online_merge ins(%{{.*}}, %{{.*}}, %{{.*}} : memref<32x48xf32>, memref<48xf32>, memref<48xf32>) outs(%{{.*}}, %{{.*}}, %{{.*}} : memref<32x48xf32>, memref<48xf32>, memref<48xf32>){{$}}
+func.func @merges(%a: tensor<32x48xf32>, %m: tensor<48xf32>, %x: memref<32x48xf32>, %y: memref<48xf32>) -> tensor<32x48xf32> {
+  %r:3 = attn.online_merge ins(%a, %m, %m : tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>)
+      outs(%a, %m, %m : tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>)
+      -> tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>
+  attn.online_merge ins(%x, %y, %y : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+      outs(%x, %y, %y : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+  return %r#0 : tensor<32x48xf32>
+}

@@ -125,24 +125,30 @@ TEST_P(GuardPage, NothingOutsideTheOperandsIsTouched) {
         check(dtype, variantNamed(name), sizes);
 }
 
-/// Head sizes that the compiler knows take other loops than dynamic ones.
-TEST_P(GuardPage, StaticHeadSizes) {
+/// Sizes that the compiler knows take other loops than dynamic ones.
+TEST_P(GuardPage, KnownSizes) {
   ATTN_SKIP_UNLESS_HERE(GetParam().target);
-  for (auto [dk, dv] : {std::pair<int64_t, int64_t>{7, 5}, {40, 80}}) {
-    Sizes sizes{2, 6, 2, 37, 53, dk, dv};
+  auto checkKnown = [&](DType dtype, const Sizes &sizes, const Sizes &known) {
     const Variant &variant = variantNamed("causal_bottom_right");
-    Problem p = makeProblem(sizes, DType::bf16, variant);
+    Problem p = makeProblem(sizes, dtype, variant);
     std::vector<Value> inputs;
     for (const oracle::Array *a : {&p.q, &p.k, &p.v})
       inputs.push_back(placeCopy(
-          makeTensor(DType::bf16, {a->b, a->h, a->s, a->d}, a->data)->view()));
+          makeTensor(dtype, {a->b, a->h, a->s, a->d}, a->data)->view()));
     std::vector<Tensor> got =
-        run(GetParam().target,
-            irFor("gqa", DType::bf16, variant, {-1, -1, -1, -1, -1, dk, dv}),
-            inputs);
-    EXPECT_EQ(checkAgainst(oracle::attend(p.attention, p.q, p.k, p.v),
-                           DType::bf16, got),
-              "");
+        run(GetParam().target, irFor("gqa", dtype, variant, known), inputs);
+    EXPECT_EQ(
+        checkAgainst(oracle::attend(p.attention, p.q, p.k, p.v), dtype, got),
+        "")
+        << sizes;
+  };
+  for (auto [dk, dv] : {std::pair<int64_t, int64_t>{7, 5}, {40, 80}}) {
+    checkKnown(DType::bf16, {2, 6, 2, 37, 53, dk, dv},
+               {-1, -1, -1, -1, -1, dk, dv});
+    for (DType dtype : {DType::f32, DType::bf16}) {
+      checkKnown(dtype, {2, 6, 2, 1, 53, dk, dv}, {-1, 6, 2, 1, -1, dk, dv});
+      checkKnown(dtype, {2, 4, 2, 2, 53, dk, dv}, {-1, 4, 2, 2, -1, -1, -1});
+    }
   }
 }
 

@@ -141,3 +141,49 @@ module attributes {attn.target = "cpu:avx512bf16"} {
     return
   }
 }
+
+// -----
+
+// A few query rows are used as they are: rows of K and V are loaded as vectors
+// and fetched ahead, and the lanes of a vector of sums are added up together.
+
+// CHECK-LABEL: func @reads_rows_in_order_for_few_queries
+// CHECK-SAME:    %[[Q:.*]]: memref<2x1x64xf32>, %[[K:.*]]: memref<?x64xf32>, %[[V:.*]]: memref<?x64xf32>
+// CHECK:         scf.for
+// CHECK:           scf.for
+// CHECK:             memref.prefetch %[[K]]
+// CHECK:             vector.load %[[Q]]
+// CHECK:             vector.load %[[K]]
+// CHECK-COUNT-8:     math.fma
+// CHECK-COUNT-14:  vector.shuffle
+// CHECK:         memref.prefetch %[[V]]
+// CHECK:         math.fma
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @reads_rows_in_order_for_few_queries(%q: memref<2x1x64xf32>, %k: memref<?x64xf32>, %v: memref<?x64xf32>,
+      %acc: memref<64x8xf32>, %max: memref<8xf32>, %sum: memref<8xf32>, %i: index, %scale: f32) {
+    attn.online_softmax ins(%q, %k, %v : memref<2x1x64xf32>, memref<?x64xf32>, memref<?x64xf32>)
+      outs(%acc, %max, %sum : memref<64x8xf32>, memref<8xf32>, memref<8xf32>) at(%i, %i, %i, %i) key_tile(512) scale(%scale)
+    return
+  }
+}
+
+// -----
+
+// States are merged without a loop over keys.
+
+// CHECK-LABEL: func @merges_states
+// CHECK-SAME:    %[[ACC:arg0]]: memref<64x8xf32>
+// CHECK-COUNT-2: arith.select
+// CHECK:         scf.for
+// CHECK:           vector.load %[[ACC]]
+// CHECK:           math.fma
+// CHECK-NOT:     scf.for
+// CHECK:         return
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @merges_states(%acc: memref<64x8xf32>, %max: memref<8xf32>, %sum: memref<8xf32>,
+      %acc2: memref<64x8xf32>, %max2: memref<8xf32>, %sum2: memref<8xf32>) {
+    attn.online_merge ins(%acc2, %max2, %sum2 : memref<64x8xf32>, memref<8xf32>, memref<8xf32>)
+      outs(%acc, %max, %sum : memref<64x8xf32>, memref<8xf32>, memref<8xf32>)
+    return
+  }
+}

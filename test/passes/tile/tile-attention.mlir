@@ -60,8 +60,8 @@ module attributes {attn.target = "cpu:avx512"} {
 // CHECK:           attn.online_softmax
 // CHECK-SAME:        fold(%c1)
 module attributes {attn.target = "cpu:avx512"} {
-  func.func @folds_the_heads_of_a_group_into_rows(%q: tensor<3x8x1x64xf32>, %k: tensor<3x2x?x64xf32>, %v: tensor<3x2x?x64xf32>) -> tensor<3x8x1x64xf32> {
-    %o = attn.gqa %q, %k, %v : (tensor<3x8x1x64xf32>, tensor<3x2x?x64xf32>, tensor<3x2x?x64xf32>) -> tensor<3x8x1x64xf32>
+  func.func @folds_the_heads_of_a_group_into_rows(%q: tensor<3x8x1x64xf32>, %k: tensor<3x2x100x64xf32>, %v: tensor<3x2x100x64xf32>) -> tensor<3x8x1x64xf32> {
+    %o = attn.gqa %q, %k, %v : (tensor<3x8x1x64xf32>, tensor<3x2x100x64xf32>, tensor<3x2x100x64xf32>) -> tensor<3x8x1x64xf32>
     return %o : tensor<3x8x1x64xf32>
   }
 }
@@ -127,5 +127,44 @@ module attributes {attn.target = "cpu:generic"} {
   func.func @survives_canonicalisation_of_static_sizes(%q: tensor<2x4x33x16xf32>, %k: tensor<2x2x40x16xf32>, %v: tensor<2x2x40x16xf32>) -> tensor<2x4x33x16xf32> {
     %o = attn.gqa %q, %k, %v : (tensor<2x4x33x16xf32>, tensor<2x2x40x16xf32>, tensor<2x2x40x16xf32>) -> tensor<2x4x33x16xf32>
     return %o : tensor<2x4x33x16xf32>
+  }
+}
+
+// -----
+
+// Few rows and many keys: the states after each 2048 keys are computed in
+// parallel, then merged in order.
+
+// CHECK-LABEL: func @splits_the_keys_of_few_rows
+// CHECK:         %[[SPLITS:.*]] = arith.ceildivui %{{.*}}, %c2048
+// CHECK:         %[[PARTS:.*]]:3 = scf.forall (%[[B:.*]], %[[HK:.*]], %[[SPLIT:.*]]) in (3, 2, %[[SPLITS]])
+// CHECK:           %[[LOWER:.*]] = arith.muli %[[SPLIT]], %c2048
+// CHECK:           %[[END:.*]] = arith.addi %[[LOWER]], %c2048
+// CHECK:           %[[UPPER:.*]] = arith.minsi %{{.*}}, %[[END]]
+// CHECK:           scf.for %{{.*}} = %[[LOWER]] to %[[UPPER]] step %c512
+// CHECK:             attn.online_softmax
+// CHECK:           tensor.parallel_insert_slice
+// CHECK:         scf.forall (%{{.*}}, %{{.*}}) in (3, 2)
+// CHECK:           scf.for %[[S:.*]] = %c0 to %[[SPLITS]] step %c1
+// CHECK:             tensor.extract_slice %[[PARTS]]#0
+// CHECK:             attn.online_merge
+// CHECK:           attn.online_finish
+module attributes {attn.target = "cpu:avx512"} {
+  func.func @splits_the_keys_of_few_rows(%q: tensor<3x8x1x64xf32>, %k: tensor<3x2x?x64xf32>, %v: tensor<3x2x?x64xf32>) -> tensor<3x8x1x64xf32> {
+    %o = attn.gqa %q, %k, %v : (tensor<3x8x1x64xf32>, tensor<3x2x?x64xf32>, tensor<3x2x?x64xf32>) -> tensor<3x8x1x64xf32>
+    return %o : tensor<3x8x1x64xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func @does_not_split_few_keys
+// CHECK-COUNT-1: scf.forall
+// CHECK-NOT:     attn.online_merge
+// CHECK:         return
+module attributes {attn.target = "cpu:avx512"} {
+  func.func @does_not_split_few_keys(%q: tensor<3x8x1x64xf32>, %k: tensor<3x2x2048x64xf32>, %v: tensor<3x2x2048x64xf32>) -> tensor<3x8x1x64xf32> {
+    %o = attn.gqa %q, %k, %v : (tensor<3x8x1x64xf32>, tensor<3x2x2048x64xf32>, tensor<3x2x2048x64xf32>) -> tensor<3x8x1x64xf32>
+    return %o : tensor<3x8x1x64xf32>
   }
 }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Few query rows of which the compiler knows the number, as in decoding: they
+// take loops of their own, and long keys are split and merged.
+
+#include "test/e2e/Variants.h"
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+class FewRows : public testing::TestWithParam<Target> {
+protected:
+  void SetUp() override { ATTN_SKIP_UNLESS_HERE(GetParam()); }
+
+  void check(DType dtype, const std::string &name, const Sizes &sizes,
+             const Sizes &known) {
+    const Variant &variant = variantNamed(name);
+    Problem p = makeProblem(sizes, dtype, variant);
+    std::string ir = irFor("gqa", dtype, variant, known);
+    std::vector<Tensor> got = run(GetParam(), ir, p);
+    EXPECT_EQ(
+        checkAgainst(oracle::attend(p.attention, p.q, p.k, p.v), dtype, got),
+        "")
+        << name << ", " << sizes;
+    std::vector<Tensor> alone = run(GetParam(), ir, p, /*threads=*/1);
+    for (size_t n = 0; n < got.size() && n < alone.size(); ++n)
+      EXPECT_EQ(toBytes(got[n].view()), toBytes(alone[n].view()))
+          << "bits depend on the number of threads, " << name << ", " << sizes;
+  }
+};
+
+/// The sizes with those of the keys and the batch unknown, as a server has it.
+Sizes withUnknownKeys(Sizes sizes) {
+  sizes.b = sizes.skv = -1;
+  return sizes;
+}
+
+TEST_P(FewRows, OneToSixteenRowsMatchTheOracle) {
+  const Sizes shapes[] = {
+      {2, 2, 2, 1, 37, 64, 64},   // a row per key head
+      {1, 6, 2, 1, 530, 40, 24},  // three heads of a group
+      {2, 8, 2, 1, 65, 7, 5},     // columns fewer than lanes, odd
+      {1, 5, 1, 1, 300, 33, 100}, // columns beyond whole vectors
+      {1, 2, 1, 3, 129, 96, 80},  // heads times positions
+      {1, 12, 1, 1, 515, 16, 48}, {1, 4, 1, 4, 67, 128, 128},
+  };
+  for (const Sizes &sizes : shapes)
+    for (const char *name :
+         {"none", "causal_bottom_right", "lengths", "documents", "alibi_f32"})
+      for (DType dtype : {DType::f32, DType::bf16})
+        check(dtype, name, sizes, withUnknownKeys(sizes));
+}
+
+TEST_P(FewRows, LongKeysAreSplit) {
+  // The second entry's length ends within the first part.
+  const Sizes shapes[] = {{2, 4, 1, 1, 4133, 24, 40}, {1, 1, 1, 2, 2049, 8, 8}};
+  for (const Sizes &sizes : shapes)
+    for (const char *name : {"none", "causal_bottom_right", "lengths"})
+      for (DType dtype : {DType::f32, DType::bf16}) {
+        check(dtype, name, sizes, sizes);
+        check(dtype, name, sizes, withUnknownKeys(sizes));
+      }
+}
+
+TEST_P(FewRows, NothingIsSeenOfMaskedKeys) {
+  // Documents of keys that no query is in hold NaN and infinity.
+  const Variant &variant = variantNamed("documents");
+  Sizes sizes{1, 4, 1, 1, 2300, 40, 24};
+  Problem p = makeProblem(sizes, DType::f32, variant);
+  oracle::Result want = oracle::attend(p.attention, p.q, p.k, p.v);
+  int64_t poisoned = 0;
+  for (int64_t j = 0; j < sizes.skv; ++j) {
+    if (oracle::isAllowed(p.attention, sizes.sq, sizes.skv, 0, 0, 0, j))
+      continue;
+    ++poisoned;
+    for (int64_t d = 0; d < sizes.dv; ++d)
+      p.v.data[size_t(j * sizes.dv + d)] = d % 2 ? NAN : INFINITY;
+    for (int64_t d = 0; d < sizes.dk; ++d)
+      p.k.data[size_t(j * sizes.dk + d)] = NAN;
+  }
+  ASSERT_GT(poisoned, 0);
+  EXPECT_EQ(
+      checkAgainst(
+          want, DType::f32,
+          run(GetParam(),
+              irFor("gqa", DType::f32, variant, withUnknownKeys(sizes)), p)),
+      "");
+}
+
+TEST_P(FewRows, ANaNReachesItsRowsOnly) {
+  const Variant &variant = variantNamed("none");
+  Sizes sizes{1, 3, 1, 1, 2100, 16, 16};
+  Problem p = makeProblem(sizes, DType::bf16, variant);
+  p.q.data[size_t(sizes.dk)] = NAN; // of head 1
+  std::vector<Tensor> got =
+      run(GetParam(),
+          irFor("gqa", DType::bf16, variant, withUnknownKeys(sizes)), p);
+  ASSERT_EQ(got.size(), 2u);
+  std::vector<double> o = toDoubles(got[0].view());
+  for (size_t n = 0; n < o.size(); ++n)
+    EXPECT_EQ(std::isnan(o[n]), n / size_t(sizes.dv) == 1) << n;
+}
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Targets, FewRows, testing::ValuesIn(allTargets()),
+                         [](const testing::TestParamInfo<Target> &info) {
+                           return info.param.name;
+                         });
