@@ -45,10 +45,10 @@ public:
 private:
   /// Keys whose scores of all rows fill a vector.
   int64_t getKeysPerBlock() const { return kb.target.vectorWidth / numRows; }
-  /// Sums of products of columns from `column` on: acc[key][row], one lane
-  /// vector each whose lanes are to be added up.
-  SmallVector<Value> multiplyColumns(ArrayRef<Value> keys, Value column,
-                                     Value mask, ValueRange acc);
+  /// Adds the products of columns of a key from `column` on to a lane vector
+  /// for each query row, whose lanes are still to be added up.
+  SmallVector<Value> multiplyColumns(Value key, Value column, Value mask,
+                                     ValueRange acc);
   /// Lane l of the result is the sum of the lanes of sums[l].
   Value addUpLanes(SmallVector<Value> sums);
   /// A load for products: pairs of bf16, or f32.
@@ -85,21 +85,15 @@ void RowKernel::prefetchRow(Value memref, Value row, Value column) {
                              /*isDataCache=*/true);
 }
 
-SmallVector<Value> RowKernel::multiplyColumns(ArrayRef<Value> keys,
-                                              Value column, Value mask,
-                                              ValueRange acc) {
-  SmallVector<Value> query, sums(acc);
-  for (int64_t row = 0; row < numRows; ++row)
-    query.push_back(loadOperand(
+SmallVector<Value> RowKernel::multiplyColumns(Value key, Value column,
+                                              Value mask, ValueRange acc) {
+  Value part = loadOperand(op.getKey(), {key, column}, mask);
+  SmallVector<Value> sums(acc);
+  for (auto [row, sum] : llvm::enumerate(sums)) {
+    Value query = loadOperand(
         op.getQuery(),
-        {kb.index(row / positions), kb.index(row % positions), column}, mask));
-  for (auto [k, key] : llvm::enumerate(keys)) {
-    Value part = loadOperand(op.getKey(), {key, column}, mask);
-    for (int64_t row = 0; row < numRows; ++row) {
-      Value &sum = sums[k * numRows + row];
-      sum = usesPairs ? emitDot(kb, part, query[row], sum)
-                      : kb.fma(part, query[row], sum);
-    }
+        {kb.index(row / positions), kb.index(row % positions), column}, mask);
+    sum = usesPairs ? emitDot(kb, part, query, sum) : kb.fma(part, query, sum);
   }
   return sums;
 }
@@ -131,20 +125,21 @@ ScoreBounds RowKernel::emitScores(Value scores) {
   Value headDim = kb.dim(op.getKey(), 1);
   Value lastKey = kb.sub(keyRows, kb.index(1));
   Value scale = kb.broadcast(op.getScale());
-  SmallVector<Value> zeros(keysPerBlock * numRows,
-                           kb.constant(kb.f32Lanes(), 0.0));
+  SmallVector<Value> zeros(numRows, kb.constant(kb.f32Lanes(), 0.0));
   auto block = [&](Value first, ValueRange carried) {
     ScoreBounds bounds = ScoreBounds::unflatten(carried);
     SmallVector<Value> keys;
     for (int64_t k = 0; k < keysPerBlock; ++k)
       keys.push_back(kb.min(kb.add(first, k), lastKey));
-    SmallVector<Value> sums =
-        reducePartsOfRow(kb, headDim, width * (usesPairs ? 2 : 1), zeros,
-                         [&](Value column, Value mask, ValueRange acc) {
-                           for (Value key : keys)
+    SmallVector<Value> sums;
+    for (Value key : keys)
+      llvm::append_range(
+          sums,
+          reducePartsOfRow(kb, headDim, width * (usesPairs ? 2 : 1), zeros,
+                           [&](Value column, Value mask, ValueRange acc) {
                              prefetchRow(op.getKey(), key, column);
-                           return multiplyColumns(keys, column, mask, acc);
-                         });
+                             return multiplyColumns(key, column, mask, acc);
+                           }));
     Value all = kb.mulf(addUpLanes(sums), scale);
     // A row of scores has the lanes of a query tile; those beyond its rows
     // repeat them, so that the bounds are those of real scores.

@@ -9,6 +9,11 @@
 using namespace mlir;
 using namespace mlir::attn;
 
+/// Where a key head has one query tile there may be fewer tiles than threads,
+/// and keys are spread over threads instead: as many at a time as take many
+/// times the bytes of the state that is kept for them.
+static constexpr int64_t kSplitKeys = 2048;
+
 /// Query tiles of `rows` rows that the heads of one key head take, each of
 /// `positions` query positions. Tiles that hold all positions of a head hold
 /// several heads.
@@ -39,13 +44,11 @@ TileShape attn::chooseTileShape(SoftmaxFamilyInterface op,
     return {widest, target.keyTile};
   heads = std::max<int64_t>(heads, 1);
 
-  // Few rows are bound by reading K and V. Their scores are narrow, so that key
-  // tiles can be longer and state updates fewer. There are few such tiles, so
-  // their keys are spread over threads: as many at a time as read a hundred
-  // times the bytes of the state that is then kept.
-  constexpr int64_t kKeyRows = 512, kSplitKeys = 2048;
+  // Up to a vector of rows is bound by reading K and V. The scores are narrow,
+  // so that key tiles can be longer and state updates fewer.
+  constexpr int64_t kKeysOfFewRows = 512;
   if (heads * positions <= target.vectorWidth)
-    return {target.vectorWidth, kKeyRows, kSplitKeys};
+    return {target.vectorWidth, kKeysOfFewRows, kSplitKeys};
 
   // Beside work that grows with the vectors of a tile there is some that does
   // not: reading K and V and packing. It is about a third of a vector.
@@ -56,5 +59,8 @@ TileShape attn::chooseTileShape(SoftmaxFamilyInterface op,
   for (int64_t v = vectors - 1; v > 0; --v)
     if (cost(v) < cost(vectors))
       vectors = v;
-  return {vectors * target.vectorWidth, target.keyTile};
+  int64_t rows = vectors * target.vectorWidth;
+  bool isOneTile = countQueryTiles(heads, positions, rows) == 1;
+
+  return {rows, target.keyTile, isOneTile ? kSplitKeys : 0};
 }
