@@ -14,10 +14,12 @@
 
 namespace attn {
 
-/// Many times what starting the threads takes, and mostly less than they run
-/// before the system gives their cores to others: a peak is what the machine
+/// How long threads run before they are measured, in which the system spreads
+/// them over cores, and how long they are measured at least: mostly less than
+/// they run before it gives their cores to others. A peak is what the machine
 /// can do, not what others leave of it.
-static constexpr double sampleSeconds = 0.002;
+static constexpr auto warmUpTime = std::chrono::milliseconds(4);
+static constexpr auto sampleTime = std::chrono::milliseconds(4);
 
 /// Waits for threads of this process that spin, which those of OpenMP do for a
 /// while when their work is done: they would take the cores from a sample.
@@ -34,32 +36,47 @@ static void waitUntilIdle() {
   }
 }
 
-/// Repeats `work`, which returns an amount, on all threads at once. Returns
-/// the amount per second of all together.
-static double rateOnThreads(int threads,
-                            const std::function<double(int)> &work) {
-  std::atomic<int> waiting{threads};
-  std::vector<double> rates(threads);
-  auto body = [&](int index) {
-    // Start together: making a thread takes a while.
-    for (--waiting; waiting > 0;)
-      std::this_thread::yield();
+/// Repeats `work` on all threads at once: work(t, n) is the nth piece of thread
+/// t and returns an amount. Returns the amount per second of all together while
+/// all of them run, over some and no less than `minAmount`.
+static double
+rateOnThreads(int threads, double minAmount,
+              const std::function<double(int thread, int64_t piece)> &work) {
+  std::vector<std::atomic<double>> amounts(threads);
+  std::atomic<bool> isDone{false};
+  auto body = [&](int thread) {
     double amount = 0;
-    std::chrono::duration<double> elapsed{0};
-    auto start = std::chrono::steady_clock::now();
-    while (elapsed.count() < sampleSeconds) {
-      amount += work(index);
-      elapsed = std::chrono::steady_clock::now() - start;
+    for (int64_t piece = 0; !isDone; ++piece) {
+      amount += work(thread, piece);
+      amounts[thread] = amount;
     }
-    rates[index] = amount / elapsed.count();
   };
-  std::vector<std::thread> others;
-  for (int index = 1; index < threads; ++index)
-    others.emplace_back(body, index);
-  body(0);
-  for (std::thread &other : others)
-    other.join();
-  return std::accumulate(rates.begin(), rates.end(), 0.0);
+  std::vector<std::thread> workers;
+  for (int thread = 0; thread < threads; ++thread)
+    workers.emplace_back(body, thread);
+
+  auto total = [&] {
+    return std::accumulate(amounts.begin(), amounts.end(), 0.0);
+  };
+  auto haveAllBegun = [&] {
+    return std::all_of(amounts.begin(), amounts.end(),
+                       [](const std::atomic<double> &x) { return x > 0; });
+  };
+  do
+    std::this_thread::sleep_for(warmUpTime);
+  while (!haveAllBegun());
+  auto start = std::chrono::steady_clock::now();
+  double before = total(), done;
+  std::chrono::duration<double> elapsed;
+  do {
+    std::this_thread::sleep_for(sampleTime);
+    done = total() - before;
+    elapsed = std::chrono::steady_clock::now() - start;
+  } while (done <= 0 || done < minAmount);
+  isDone = true;
+  for (std::thread &worker : workers)
+    worker.join();
+  return done / elapsed.count();
 }
 
 PeakMeter::PeakMeter(int threads, Tensor buffer,
@@ -71,7 +88,7 @@ PeakMeter::PeakMeter(int threads, Tensor buffer,
 Result<PeakMeter> PeakMeter::create(int threads, int64_t workingSet,
                                     const std::string &target, DType dtype) {
   constexpr int64_t mebi = 1 << 20;
-  int64_t bytes = std::clamp<int64_t>(workingSet, mebi, 256 * mebi);
+  int64_t bytes = std::clamp<int64_t>(workingSet, mebi, 512 * mebi);
   Result<Tensor> buffer = Tensor::empty(DType::i8, {bytes});
   if (!buffer)
     return buffer.error();
@@ -82,29 +99,35 @@ Result<PeakMeter> PeakMeter::create(int threads, int64_t workingSet,
 }
 
 double PeakMeter::sampleMultiply(const MultiplyLoop &loop) const {
-  return rateOnThreads(threads, [&](int) { return loop.run(20000); }) / 1e9;
+  auto work = [&](int, int64_t) { return loop.run(20000); };
+  return rateOnThreads(threads, /*minAmount=*/0, work) / 1e9;
 }
 
 double PeakMeter::sampleRead() const {
+  constexpr int64_t linesPerPiece = 4096;
   int64_t lines = buffer.numElements() / 64 / threads;
+  int64_t linesOfPiece = std::min(lines, linesPerPiece);
   const char *data = static_cast<const char *>(buffer.raw());
-  auto sweep = [&](int index) {
-    read(data + index * lines * 64, lines);
-    return static_cast<double>(64 * lines);
+  // Each thread sweeps over a part of its own, again and again.
+  auto work = [&](int thread, int64_t piece) {
+    int64_t line = piece % (lines / linesOfPiece) * linesOfPiece;
+    read(data + (thread * lines + line) * 64, linesOfPiece);
+    return static_cast<double>(64 * linesOfPiece);
   };
-  return rateOnThreads(threads, sweep) / 1e9;
+  auto bytes = static_cast<double>(64 * lines * threads);
+  return rateOnThreads(threads, /*minAmount=*/bytes, work) / 1e9;
 }
 
 void PeakMeter::sample() {
   waitUntilIdle();
   for (size_t i = 0; i < multiplies.size(); ++i)
     flopRates[i] = std::max(flopRates[i], sampleMultiply(multiplies[i]));
-  byteRate = std::max(byteRate, sampleRead());
+  byteRates.push_back(sampleRead());
 }
 
 void PeakMeter::clear() {
   std::fill(flopRates.begin(), flopRates.end(), 0);
-  byteRate = 0;
+  byteRates.clear();
 }
 
 std::vector<PeakMeter::Rate> PeakMeter::rates() const {

@@ -12,6 +12,9 @@
 
 namespace attn {
 
+/// The middle of the values, or the mean of the two in the middle; 0 for none.
+double median(std::vector<double> values);
+
 class PeakMeter {
 public:
   /// What one instruction reaches on all threads together.
@@ -23,13 +26,13 @@ public:
 
   /// Measures, with `threads` threads at once, the instructions that code for
   /// `target` ("cpu:avx2", ...) on operands of `dtype` can be made of, and
-  /// reads that sweep over `workingSet` bytes (between 1 MiB and 256 MiB).
+  /// reads that sweep over `workingSet` bytes (between 1 MiB and 512 MiB).
   static Result<PeakMeter> create(int threads, int64_t workingSet,
                                   const std::string &target,
                                   DType dtype = DType::f32);
 
-  /// One measurement of everything, 2 ms for each rate, once the other threads
-  /// of this process no longer run (at most a second later).
+  /// One measurement of everything, some 10 ms for each rate, once the other
+  /// threads of this process no longer run (at most a second later).
   void sample();
 
   /// Forgets the samples.
@@ -45,9 +48,10 @@ public:
   /// The instruction that gflops() counts, such as "avx512 fma".
   const char *unit() const { return fastest().instruction; }
 
-  /// The best rate of reading, in 1e9 bytes per second; 0 before the first
-  /// sample.
-  double gbytesPerSecond() const { return byteRate; }
+  /// The median of the samples of reading, in 1e9 bytes per second; 0 before
+  /// the first. Memory is shared with other machines, and a best sample would
+  /// be of a moment that they left free.
+  double gbytesPerSecond() const { return median(byteRates); }
 
 private:
   PeakMeter(int threads, Tensor buffer, std::vector<MultiplyLoop> multiplies,
@@ -61,11 +65,8 @@ private:
   std::vector<MultiplyLoop> multiplies;
   ReadLoop read;
   std::vector<double> flopRates;
-  double byteRate = 0;
+  std::vector<double> byteRates;
 };
-
-/// The middle of the values, or the mean of the two in the middle; 0 for none.
-double median(std::vector<double> values);
 
 } // namespace attn
 
