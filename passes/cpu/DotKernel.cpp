@@ -6,8 +6,8 @@
 // weights and V for the weighted sum, for which V is interleaved once per key
 // tile. The instruction takes subnormal bf16 for 0.
 
-#include "passes/cpu/MicroKernels.h"
 #include "passes/cpu/PairVectors.h"
+#include "passes/cpu/PairWeights.h"
 #include "passes/cpu/VectorMath.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -17,81 +17,52 @@ using namespace mlir::attn;
 
 namespace {
 
-class DotKernel : public MicroKernel {
+class DotKernel : public PairWeights {
 public:
   DotKernel(const KernelBuilder &kb, OnlineSoftmaxOp op)
-      : kb(kb), op(op), keyRows(kb.dim(op.getKey(), 0)) {}
+      : PairWeights(kb, op, /*keyMultiple=*/2) {}
 
   int64_t getScoreRows() override {
     return llvm::alignTo(op.getKeyTile(), kb.blockRows());
   }
   ScoreBounds emitScores(Value scores) override;
-  LaneVectors
-  emitWeights(Value scores,
-              llvm::function_ref<Value(Value, int64_t)> weight) override;
   Value emitValues(Value hasMasked) override;
   void emitWeightedSum(const LaneVectors &rescale) override;
-  ExpAccuracy getAccuracy() const override { return ExpAccuracy::bf16; }
-  Value loadWeight(Value row, int64_t v) override;
 
 private:
-  Value countPairs(Value count) {
-    return kb.fold<arith::ShRUIOp>(kb.add(count, 1), kb.index(1));
-  }
-  /// A bf16 buffer of `rows` rows and `columns` columns.
-  Value createBuffer(int64_t rows, Value columns) {
-    return kb.scratch({kb.b.getIndexAttr(rows), getAsOpFoldResult(columns)},
-                      kb.b.getBF16Type());
-  }
   /// K, or a copy with zeros behind its rows where their pairs would reach
   /// beyond them.
   Value getKeys();
-  void copyKeys(Value copy);
   /// Interleaves the value rows of each pair of keys.
   void interleaveValues(NonFiniteFilter *filter);
   void interleavePair(Value pair, bool isWhole, NonFiniteFilter *filter);
 
-  const KernelBuilder &kb;
-  OnlineSoftmaxOp op;
-  Value keyRows;
-  Value weights; ///< pairs of keys x queries x 2
-  Value values;  ///< pairs of keys x value columns x 2
+  Value values; ///< pairs of keys x value columns x 2
 };
 
 } // namespace
-
-void DotKernel::copyKeys(Value copy) {
-  Value headDim = kb.dim(op.getKey(), 1);
-  int64_t width = 2 * kb.target.vectorWidth;
-  kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
-    forEachPartOfRow(kb, headDim, width, [&](Value column, Value mask) {
-      kb.storeLanes(loadPart(kb, op.getKey(), {row, column}, width, mask), copy,
-                    {row, column});
-    });
-  });
-}
 
 Value DotKernel::getKeys() {
   auto type = cast<MemRefType>(op.getKey().getType());
   if (!type.isDynamicDim(1) && type.getDimSize(1) % 2 == 0)
     return op.getKey();
   // As wide as the packed query, which comes in whole vectors.
-  Value copy = createBuffer(op.getKeyTile(),
-                            kb.mul(kb.dim(op.getQuery(), 0), kb.index(2)));
+  Value copy = createBuffer(
+      keyTile(),
+      getAsOpFoldResult(kb.mul(kb.dim(op.getQuery(), 0), kb.index(2))));
   Value odd = kb.fold<arith::AndIOp>(kb.dim(op.getKey(), 1), kb.index(1));
   return kb
       .ifElse(
           kb.cmp(arith::CmpIPredicate::eq, odd, kb.index(0)),
           [&] { return SmallVector<Value>{kb.castToRows(op.getKey())}; },
           [&] {
-            copyKeys(copy);
+            copyKeys(kb.index(0), copy);
             return SmallVector<Value>{kb.castToRows(copy)};
           })
       .front();
 }
 
 ScoreBounds DotKernel::emitScores(Value scores) {
-  weights = createBuffer(op.getKeyTile() / 2, kb.index(2 * kb.rows()));
   Value keys = getKeys();
   Value pairs = countPairs(kb.dim(op.getKey(), 1));
   Value zero = kb.constant(kb.f32Lanes(), 0.0);
@@ -109,41 +80,6 @@ ScoreBounds DotKernel::emitScores(Value scores) {
       product = kb.mulf(product, scale);
     return products;
   });
-}
-
-LaneVectors
-DotKernel::emitWeights(Value scores,
-                       llvm::function_ref<Value(Value, int64_t)> weight) {
-  OpBuilder &b = kb.b;
-  // The key that the last one of an odd number is paired with weighs nothing.
-  Value odd = kb.fold<arith::AndIOp>(keyRows, kb.index(1));
-  kb.ifThen(kb.cmp(arith::CmpIPredicate::ne, odd, kb.index(0)), [&] {
-    Value low =
-        kb.constant(kb.f32Lanes(), -std::numeric_limits<double>::infinity());
-    for (int64_t v = 0; v < kb.vectors; ++v)
-      kb.storeLanes(low, scores, {keyRows, kb.lane(v)});
-  });
-
-  VectorType pairType = pairLanes(kb);
-  Value ones = arith::ConstantOp::create(
-      b, kb.loc,
-      DenseElementsAttr::get(pairType, b.getFloatAttr(b.getBF16Type(), 1.0)));
-  SmallVector<Value> zeros(kb.vectors, kb.constant(kb.f32Lanes(), 0.0));
-  return kb.loop(
-      kb.index(0), countPairs(keyRows), 1, zeros,
-      [&](Value pair, ValueRange carried) {
-        SmallVector<Value> sums(carried);
-        Value first = kb.mul(pair, kb.index(2));
-        for (auto [v, sum] : llvm::enumerate(sums)) {
-          Value both =
-              emitPair(kb, weight(first, v), weight(kb.add(first, 1), v));
-          kb.storeLanes(both, weights,
-                        {pair, kb.index(2 * v * kb.target.vectorWidth)});
-          // The sum is over what the products see: rounded weights.
-          sum = emitDot(kb, both, ones, sum);
-        }
-        return sums;
-      });
 }
 
 void DotKernel::interleavePair(Value pair, bool isWhole,
@@ -175,8 +111,9 @@ void DotKernel::interleaveValues(NonFiniteFilter *filter) {
 }
 
 Value DotKernel::emitValues(Value hasMasked) {
-  values = createBuffer(op.getKeyTile() / 2,
-                        kb.mul(kb.dim(op.getAcc(), 0), kb.index(2)));
+  values = createBuffer(
+      kb.b.getIndexAttr(maxKeys / 2),
+      getAsOpFoldResult(kb.mul(kb.dim(op.getAcc(), 0), kb.index(2))));
   return kb
       .ifElse(
           hasMasked,
@@ -207,16 +144,6 @@ void DotKernel::emitWeightedSum(const LaneVectors &rescale) {
             [&](Value x, Value y, Value z) { return emitDot(kb, x, y, z); },
             init);
       });
-}
-
-Value DotKernel::loadWeight(Value row, int64_t v) {
-  Value pair = kb.fold<arith::ShRUIOp>(row, kb.index(1));
-  Value both =
-      kb.loadVector(weights, {pair, kb.index(2 * v * kb.target.vectorWidth)},
-                    2 * kb.target.vectorWidth);
-  Value odd = kb.fold<arith::AndIOp>(row, kb.index(1));
-  return extractFromPairs(kb, both,
-                          kb.cmp(arith::CmpIPredicate::ne, odd, kb.index(0)));
 }
 
 std::unique_ptr<MicroKernel> attn::createDotKernel(const KernelBuilder &kb,

@@ -64,10 +64,10 @@ void attn::emitFill(const KernelBuilder &kb, Value vector, Value to) {
   kb.loop(kb.index(0), kb.dim(to, 0), 1, [&](Value row) { fillRow(row); });
 }
 
-/// Transposes W vectors of W lanes in log2(W) steps. Step s swaps, between
-/// vectors that differ in bit s of their number, the lanes that differ in it.
-static void transposeInRegisters(const KernelBuilder &kb,
-                                 SmallVectorImpl<Value> &rows) {
+// Step s swaps, between vectors that differ in bit s of their number, the lanes
+// that differ in it.
+void attn::transposeInRegisters(const KernelBuilder &kb,
+                                SmallVectorImpl<Value> &rows) {
   int64_t width = kb.target.vectorWidth;
   auto shuffle = [&](Value x, Value y, ArrayRef<int64_t> mask) -> Value {
     return vector::ShuffleOp::create(kb.b, kb.loc, x, y, mask);

@@ -33,6 +33,10 @@ void emitPairRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
 /// of a pair.
 void emitTranspose(const KernelBuilder &kb, Value from, Value to);
 
+/// Transposes W vectors of W lanes in log2(W) steps.
+void transposeInRegisters(const KernelBuilder &kb,
+                          SmallVectorImpl<Value> &rows);
+
 } // namespace mlir::attn
 
 #endif // ATTN_PASSES_CPU_TILECOPIES_H
