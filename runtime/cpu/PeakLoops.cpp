@@ -5,15 +5,12 @@
 
 #include "runtime/cpu/PeakLoops.h"
 
+#include "runtime/cpu/Tiles.h"
+
 #include <atomic>
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <immintrin.h>
-#endif
-#if defined(__x86_64__) && defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
 #endif
 
 namespace attn {
@@ -173,31 +170,6 @@ static bool hasDotBf16() {
   return __builtin_cpu_supports("avx512f") &&
          __builtin_cpu_supports("avx512bf16");
 }
-
-/// The CPU has the instructions, the kernel saves their registers, and it has
-/// granted this process their use, which has to be asked for.
-static bool mayUseTiles() {
-#if defined(__linux__)
-  constexpr unsigned amxBf16 = 1u << 22, amxTile = 1u << 24; // leaf 7, edx
-  constexpr unsigned tileState = 3u << 17;  // XCR0: TILECFG and TILEDATA
-  constexpr int requestPermission = 0x1023; // ARCH_REQ_XCOMP_PERM
-  constexpr int tileData = 18;              // XFEATURE_XTILEDATA
-  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || !(ecx & bit_OSXSAVE))
-    return false;
-  if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) ||
-      (edx & (amxBf16 | amxTile)) != (amxBf16 | amxTile))
-    return false;
-  // Not _xgetbv(), which wants the whole file compiled for xsave.
-  unsigned low = 0, high = 0;
-  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  if ((low & tileState) != tileState)
-    return false;
-  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
-#else
-  return false;
-#endif
-}
 #endif // __x86_64__
 
 std::vector<MultiplyLoop> findMultiplyLoops(const std::string &target,
@@ -206,8 +178,7 @@ std::vector<MultiplyLoop> findMultiplyLoops(const std::string &target,
   std::vector<MultiplyLoop> loops;
   bool isNarrow = target == "cpu:generic" || target == "cpu:avx2";
   if (dtype == DType::bf16 && !isNarrow) {
-    static const bool hasTiles = mayUseTiles();
-    if (hasTiles)
+    if (whyNoTiles().empty())
       loops.push_back({"amx bf16", tileBf16});
     if (hasDotBf16())
       loops.push_back({"avx512 bf16 dot", dotBf16});
