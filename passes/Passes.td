@@ -21,7 +21,7 @@ def SetTarget : Pass<"attn-set-target", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"host\"",
-           "cpu:generic, cpu:avx2, cpu:avx512, cpu:avx512bf16 or host">
+           "cpu:generic, cpu:avx2, cpu:avx512, cpu:avx512bf16, cpu:amx or host">
   ];
 }
 
@@ -311,6 +311,7 @@ def LowerTiles : Pass<"attn-lower-tiles", "func::FuncOp"> {
     j are scalars and i a vector, with 32-bit indices where they fit.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::amx::AMXDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",

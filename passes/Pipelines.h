@@ -14,8 +14,8 @@ namespace mlir::attn {
 struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
   PassOptions::Option<std::string> target{
       *this, "target", llvm::cl::init("host"),
-      llvm::cl::desc(
-          "cpu:generic, cpu:avx2, cpu:avx512, cpu:avx512bf16 or host")};
+      llvm::cl::desc("cpu:generic, cpu:avx2, cpu:avx512, cpu:avx512bf16, "
+                     "cpu:amx or host")};
   PassOptions::Option<std::string> dump{
       *this, "dump", llvm::cl::init(""),
       llvm::cl::desc("folder for numbered IR after every stage")};

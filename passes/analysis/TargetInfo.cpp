@@ -32,6 +32,14 @@ static constexpr TargetInfo kTargets[] = {
      {16, 8, 8},
      CpuFeatures::fma | CpuFeatures::avx512 | CpuFeatures::avx512bf16,
      64},
+    {"cpu:amx",
+     "x86-64-v4",
+     "avx512bf16,amx-tile,amx-bf16",
+     16,
+     {16, 8, 8},
+     CpuFeatures::fma | CpuFeatures::avx512 | CpuFeatures::avx512bf16 |
+         CpuFeatures::amx,
+     64},
 };
 
 const TargetInfo *attn::lookupTarget(StringRef name) {
@@ -48,15 +56,19 @@ std::string attn::listTargets() {
       ", ");
 }
 
-StringRef attn::resolveTarget(StringRef name) {
+StringRef attn::resolveTarget(StringRef name, bool mayUseTiles) {
   if (name != "host")
     return name;
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   auto has = [&](std::initializer_list<StringRef> names) {
     return llvm::all_of(names, [&](StringRef f) { return features.lookup(f); });
   };
-  if (has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma"}))
-    return has({"avx512bf16"}) ? "cpu:avx512bf16" : "cpu:avx512";
+  if (has({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "fma"})) {
+    if (!has({"avx512bf16"}))
+      return "cpu:avx512";
+    return mayUseTiles && has({"amx-tile", "amx-bf16"}) ? "cpu:amx"
+                                                        : "cpu:avx512bf16";
+  }
   if (has({"avx2", "fma", "f16c", "bmi2"}))
     return "cpu:avx2";
   return "cpu:generic";

@@ -28,7 +28,9 @@ enum class CpuFeatures : uint32_t {
   avx512 = 2,
   /// vdpbf16ps, the dot product of pairs of bf16.
   avx512bf16 = 4,
-  LLVM_MARK_AS_BITMASK_ENUM(avx512bf16)
+  /// tdpbf16ps, the product of tiles of pairs of bf16; beside avx512bf16.
+  amx = 8,
+  LLVM_MARK_AS_BITMASK_ENUM(amx)
 };
 
 /// A CPU as the lane form sees it. Queries are lanes: a query tile is up to
@@ -66,8 +68,9 @@ const TargetInfo *lookupTarget(llvm::StringRef name);
 /// Names of all targets, for messages: "cpu:generic, cpu:avx2, cpu:avx512".
 std::string listTargets();
 
-/// Replaces "host" by the best target that the running CPU has.
-llvm::StringRef resolveTarget(llvm::StringRef name);
+/// Replaces "host" by the best target that the running CPU has, without AMX
+/// unless the process may use its tiles.
+llvm::StringRef resolveTarget(llvm::StringRef name, bool mayUseTiles = true);
 
 /// The target recorded on the module around `op`. Emits an error and returns
 /// null if there is none or it is unknown.

@@ -24,9 +24,10 @@ static std::unique_ptr<MicroKernel> createKernel(const KernelBuilder &kb,
                                                  OnlineSoftmaxOp op) {
   if (!op.hasPackedQuery())
     return createRowKernel(kb, op);
-  return getElementTypeOrSelf(op.getQuery().getType()).isF32()
-             ? createFmaKernel(kb, op)
-             : createDotKernel(kb, op);
+  if (getElementTypeOrSelf(op.getQuery().getType()).isF32())
+    return createFmaKernel(kb, op);
+  return kb.target.has(CpuFeatures::amx) ? createAmxKernel(kb, op)
+                                         : createDotKernel(kb, op);
 }
 
 namespace {

@@ -108,6 +108,10 @@ std::unique_ptr<MicroKernel> createFmaKernel(const KernelBuilder &kb,
 std::unique_ptr<MicroKernel> createDotKernel(const KernelBuilder &kb,
                                              OnlineSoftmaxOp op);
 
+/// The AMX kernel, on tiles of pairs of bf16.
+std::unique_ptr<MicroKernel> createAmxKernel(const KernelBuilder &kb,
+                                             OnlineSoftmaxOp op);
+
 /// The kernel of tiles of few query rows, which are not packed, on every
 /// target.
 std::unique_ptr<MicroKernel> createRowKernel(const KernelBuilder &kb,

@@ -187,3 +187,39 @@ module attributes {attn.target = "cpu:avx2"} {
     return
   }
 }
+
+// -----
+
+// AMX: K is read by tiles where it fills them, else from a padded copy; V is
+// transposed by pairs of keys. A block of 2 x 2 tiles for 32 queries.
+
+// CHECK-LABEL: func @multiplies_tiles_of_bf16
+// CHECK-SAME:    %[[Q:.*]]: memref<32x64xbf16>, %[[K:.*]]: memref<?x64xbf16>, %[[V:.*]]: memref<?x64xbf16>, %[[ACC:.*]]: memref<64x32xf32>
+// CHECK-DAG:     %[[SCORES:.*]] = memref.alloc() {{.*}} : memref<64x32xf32>
+// CHECK-DAG:     %[[WEIGHTS:.*]] = memref.alloc() {{.*}} : memref<32x64xbf16>
+// CHECK:         scf.for
+// CHECK-COUNT-4:   amx.tile_zero : !amx.tile<16x16xf32>
+// CHECK:           scf.for {{.*}} -> (!amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>, !amx.tile<16x16xf32>)
+// CHECK-COUNT-2:     amx.tile_load %[[Q]][{{.*}} : memref<32x64xbf16> into !amx.tile<16x32xbf16>
+// CHECK:             %[[FIRST:.*]] = amx.tile_load %[[K]][{{.*}} : memref<?x64xbf16> into !amx.tile<16x32xbf16>
+// CHECK-COUNT-2:     amx.tile_mulf %[[FIRST]],
+// CHECK:             %[[SECOND:.*]] = amx.tile_load %[[K]][
+// CHECK-COUNT-2:     amx.tile_mulf %[[SECOND]],
+// CHECK-NOT:         amx.tile_mulf
+// CHECK-COUNT-4:   amx.tile_store %[[SCORES]][
+// CHECK:         vector.interleave
+// CHECK-COUNT-64: vector.shuffle
+// CHECK:         scf.for
+// CHECK-COUNT-4:   amx.tile_load %[[ACC]][
+// CHECK:           scf.for
+// CHECK-COUNT-2:     amx.tile_load %[[WEIGHTS]][
+// CHECK-COUNT-2:     amx.tile_mulf
+// CHECK-COUNT-4:   amx.tile_store {{.*}} : memref<64x32xf32>
+module attributes {attn.target = "cpu:amx"} {
+  func.func @multiplies_tiles_of_bf16(%q: memref<32x64xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>,
+      %acc: memref<64x32xf32>, %max: memref<32xf32>, %sum: memref<32xf32>, %i: index, %scale: f32) {
+    attn.online_softmax ins(%q, %k, %v : memref<32x64xbf16>, memref<?x64xbf16>, memref<?x64xbf16>)
+      outs(%acc, %max, %sum : memref<64x32xf32>, memref<32xf32>, memref<32xf32>) at(%i, %i, %i, %i) key_tile(64) scale(%scale)
+    return
+  }
+}

@@ -10,7 +10,7 @@ module {
 // -----
 
 module attributes {attn.target = "cpu:z80"} {
-  // expected-error @below {{module attribute 'attn.target': expected one of cpu:generic, cpu:avx2, cpu:avx512, cpu:avx512bf16, got 'cpu:z80'}}
+  // expected-error @below {{module attribute 'attn.target': expected one of cpu:generic, cpu:avx2, cpu:avx512, cpu:avx512bf16, cpu:amx, got 'cpu:z80'}}
   func.func @needs_a_known_target(%q: tensor<1x1x8x8xf32>) -> tensor<1x1x8x8xf32> {
     return %q : tensor<1x1x8x8xf32>
   }
