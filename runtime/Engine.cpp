@@ -70,7 +70,9 @@ Result<Program> Engine::compileText(std::string_view text,
                                     const std::string &name) const {
   auto program = std::make_shared<Program::Impl>();
   program->cache = impl->cache;
-  program->request = {std::string(text), name, impl->options, ""};
+  program->request = CompileRequest::forOptions(impl->options);
+  program->request.text = text;
+  program->request.name = name;
   ModuleResult module = impl->cache->find(program->request);
   if (!module)
     return module.error();
@@ -180,7 +182,7 @@ const std::string &Program::target() const { return impl->module->target; }
 
 const std::string &Program::remarks() const { return impl->module->remarks; }
 
-Result<std::string> Program::emit(std::string_view kind) const {
+static Result<std::string> emit(CompileRequest request, std::string_view kind) {
   if (kind != "llvm" && kind != "asm" && kind != "obj")
     return Error{ErrorCode::invalidArgument,
                  "kind of output: expected llvm, asm or obj, got '" +
@@ -188,9 +190,23 @@ Result<std::string> Program::emit(std::string_view kind) const {
   const Result<CompilerLibrary> &compiler = CompilerLibrary::get();
   if (!compiler)
     return compiler.error();
-  CompileRequest request = impl->request;
   request.output = kind;
   return compiler->compile(request);
+}
+
+Result<std::string> Program::emit(std::string_view kind) const {
+  return attn::emit(impl->request, kind);
+}
+
+Result<std::string> Engine::emitFile(const std::string &path,
+                                     std::string_view kind) const {
+  Result<std::string> text = readFile(path, maxFileBytes);
+  if (!text)
+    return text.error();
+  CompileRequest request = CompileRequest::forOptions(impl->options);
+  request.text = std::move(*text);
+  request.name = path;
+  return attn::emit(std::move(request), kind);
 }
 
 } // namespace attn

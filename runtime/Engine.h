@@ -30,7 +30,8 @@ using Value = std::variant<TensorView, int64_t, double>;
 struct EngineOptions {
   /// "cpu", or "reference": the plain lowering computed in f64.
   std::string device = "cpu";
-  /// "host", "cpu:generic", "cpu:avx2", "cpu:avx512" or "cpu:avx512bf16".
+  /// "host", "cpu:generic", "cpu:avx2", "cpu:avx512", "cpu:avx512bf16" or
+  /// "cpu:amx".
   std::string target = "host";
   /// Where not empty, the IR after every stage is written into this folder.
   std::string dumpDir;
@@ -134,6 +135,10 @@ public:
   /// `name` stands for the text in messages.
   Result<Program> compileText(std::string_view text,
                               const std::string &name = "<text>") const;
+
+  /// As Program::emit(), for a target that need not run here.
+  Result<std::string> emitFile(const std::string &path,
+                               std::string_view kind) const;
 
   const EngineOptions &options() const;
 

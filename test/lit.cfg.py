@@ -32,6 +32,7 @@ CPU_FEATURES = {
     "avx2": {"avx2", "fma", "f16c"},
     "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl"},
     "avx512bf16": {"avx512bw", "avx512dq", "avx512vl", "avx512_bf16"},
+    "amx": {"amx_tile", "amx_bf16"},
 }
 
 

@@ -5,8 +5,18 @@
 #include "runtime/code/CompileRequest.h"
 
 #include "runtime/code/Bytes.h"
+#include "runtime/cpu/Tiles.h"
 
 namespace attn {
+
+CompileRequest CompileRequest::forOptions(EngineOptions options) {
+  CompileRequest request;
+  // Permission for tiles is not asked for where nobody wants them.
+  if (options.target == "host" || options.target == "cpu:amx")
+    request.whyNoTiles = attn::whyNoTiles();
+  request.options = std::move(options);
+  return request;
+}
 
 std::string encode(const CompileRequest &request) {
   const EngineOptions &options = request.options;
@@ -17,6 +27,7 @@ std::string encode(const CompileRequest &request) {
   bytes.number(options.countTiles);
   bytes.number(options.remarks);
   bytes.text(request.output);
+  bytes.text(request.whyNoTiles);
   bytes.text(request.name);
   bytes.text(request.text);
   return bytes.take();
@@ -32,6 +43,7 @@ Result<CompileRequest> decodeRequest(std::string_view encoded) {
   options.countTiles = bytes.number(1);
   options.remarks = bytes.number(1);
   request.output = bytes.text();
+  request.whyNoTiles = bytes.text();
   request.name = bytes.text();
   request.text = bytes.text();
   if (!bytes.isComplete())

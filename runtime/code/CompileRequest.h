@@ -17,6 +17,12 @@ struct CompileRequest {
   /// "llvm", "asm" or "obj" for the whole module in that form; empty for the
   /// image of a module.
   std::string output;
+  /// Why the process that runs the code can't use tiles of AMX; empty if it
+  /// can, or if the options rule them out.
+  std::string whyNoTiles = {};
+
+  /// Asks for what of this process matters to the options.
+  static CompileRequest forOptions(EngineOptions options);
 };
 
 /// Everything the compiler gets to see, and so everything that can make a

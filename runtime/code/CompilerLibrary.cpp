@@ -87,9 +87,8 @@ CompilerLibrary::compile(const CompileRequest &request) const {
 }
 
 Result<void> CompilerLibrary::checkOptions(const EngineOptions &options) const {
-  CompileRequest request;
-  request.options = options;
-  Result<std::string> reply = call(checkFunction, request);
+  Result<std::string> reply =
+      call(checkFunction, CompileRequest::forOptions(options));
   if (!reply)
     return reply.error();
   return {};

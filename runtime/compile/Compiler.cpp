@@ -49,6 +49,7 @@ public:
 private:
   Error failure(const std::string &fallback) const;
   Result<void> runPipelines(const std::string &target);
+  void remarkOnTarget();
 
   const CompileRequest &request;
   MLIRContext context;
@@ -104,6 +105,22 @@ Compilation::Compilation(const CompileRequest &request)
       /*printAsEmitRemarks=*/true);
 }
 
+static Result<HostTarget> findTarget(const CompileRequest &request) {
+  return resolveHostTarget(request.options.target, request.whyNoTiles,
+                           request.output.empty() ? TargetUse::run
+                                                  : TargetUse::emit);
+}
+
+/// "host" is without tiles where the process can't use them: says why, since
+/// it may only lack a permission.
+void Compilation::remarkOnTarget() {
+  if (!request.options.remarks || target->name != "cpu:avx512bf16" ||
+      request.options.target != "host" || request.whyNoTiles.empty())
+    return;
+  mlir::emitRemark(NameLoc::get(StringAttr::get(&context, request.name)))
+      << "target: " << target->name << ", not cpu:amx: " << request.whyNoTiles;
+}
+
 Error Compilation::failure(const std::string &fallback) const {
   return Error{ErrorCode::compileFailure, diagnostics.hasErrors()
                                               ? diagnostics.errors()
@@ -133,10 +150,11 @@ Result<void> Compilation::runPipelines(const std::string &targetName) {
 }
 
 Result<void> Compilation::lower() {
-  Result<HostTarget> resolved = resolveHostTarget(request.options.target);
+  Result<HostTarget> resolved = findTarget(request);
   if (!resolved)
     return resolved.error();
   target = std::move(*resolved);
+  remarkOnTarget();
   source = parseSource(request.text, request.name, context);
   if (!source)
     return failure("the text was refused without a message");
@@ -192,19 +210,20 @@ Result<ModuleImage> Compilation::finish() {
   return image;
 }
 
-Result<void> checkOptions(const EngineOptions &options) {
+Result<void> checkOptions(const CompileRequest &request) {
+  const EngineOptions &options = request.options;
   if (options.device != "cpu" && options.device != "reference")
     return Error{ErrorCode::unsupported,
                  "option device: expected cpu or reference, got '" +
                      options.device + "'"};
-  Result<HostTarget> target = resolveHostTarget(options.target);
+  Result<HostTarget> target = findTarget(request);
   if (!target)
     return target.error();
   return {};
 }
 
 Result<ModuleImage> compile(const CompileRequest &request) {
-  if (Result<void> usable = checkOptions(request.options); !usable)
+  if (Result<void> usable = checkOptions(request); !usable)
     return usable.error();
   Result<ModuleImage> result = Error{};
   runOnBigStack([&] {
@@ -216,7 +235,7 @@ Result<ModuleImage> compile(const CompileRequest &request) {
 }
 
 Result<std::string> emitModule(const CompileRequest &request) {
-  if (Result<void> usable = checkOptions(request.options); !usable)
+  if (Result<void> usable = checkOptions(request); !usable)
     return usable.error();
   Result<std::string> result = Error{};
   runOnBigStack([&] {

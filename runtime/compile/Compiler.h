@@ -12,11 +12,12 @@ namespace attn {
 
 Result<ModuleImage> compile(const CompileRequest &request);
 
-/// Compiles as far as the request's output asks and returns that.
+/// Compiles as far as the request's output asks and returns that. The target
+/// need not run here.
 Result<std::string> emitModule(const CompileRequest &request);
 
-/// Reports a device or target that can't be used.
-Result<void> checkOptions(const EngineOptions &options);
+/// Reports a device or target that can't be used for what is asked.
+Result<void> checkOptions(const CompileRequest &request);
 
 } // namespace attn
 

@@ -67,7 +67,7 @@ void attnCheckOptions(const char *request, size_t size, AttnReceiver receive,
                       void *receiver) {
   serve(request, size, receive, receiver,
         [](const CompileRequest &request) -> Result<std::string> {
-          Result<void> usable = checkOptions(request.options);
+          Result<void> usable = checkOptions(request);
           if (!usable)
             return usable.error();
           return std::string();

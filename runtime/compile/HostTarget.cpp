@@ -12,7 +12,8 @@
 
 namespace attn {
 
-/// Features of `target` that the running CPU lacks, separated by commas.
+/// Features of `target` that the running CPU lacks, separated by commas; those
+/// of AMX are told by the process.
 static std::string missingFeatures(const mlir::attn::TargetInfo &target) {
   llvm::SmallVector<llvm::StringRef> needed;
   llvm::X86::getFeaturesForCPU(target.cpu, needed);
@@ -22,7 +23,7 @@ static std::string missingFeatures(const mlir::attn::TargetInfo &target) {
   for (llvm::StringRef feature : needed) {
     // Features that can't be asked for (such as x87) are not in the map.
     auto found = present.find(feature);
-    if (found == present.end() || found->second)
+    if (found == present.end() || found->second || feature.starts_with("amx-"))
       continue;
     missing += missing.empty() ? "" : ", ";
     missing += feature;
@@ -30,7 +31,20 @@ static std::string missingFeatures(const mlir::attn::TargetInfo &target) {
   return missing;
 }
 
-Result<HostTarget> resolveHostTarget(const std::string &name) {
+/// Why the process can't run code for `info`; empty if it can.
+static std::string whyNotHere(const mlir::attn::TargetInfo &info,
+                              const std::string &whyNoTiles) {
+  std::string missing = missingFeatures(info);
+  if (!missing.empty())
+    return "needs features that this CPU lacks: " + missing;
+  if (info.has(mlir::attn::CpuFeatures::amx) && !whyNoTiles.empty())
+    return "needs AMX tiles: " + whyNoTiles;
+  return {};
+}
+
+Result<HostTarget> resolveHostTarget(const std::string &name,
+                                     const std::string &whyNoTiles,
+                                     TargetUse use) {
   static const bool isInitialized = [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
@@ -38,7 +52,8 @@ Result<HostTarget> resolveHostTarget(const std::string &name) {
   }();
   (void)isInitialized;
 
-  llvm::StringRef resolved = mlir::attn::resolveTarget(name);
+  llvm::StringRef resolved =
+      mlir::attn::resolveTarget(name, whyNoTiles.empty());
   const mlir::attn::TargetInfo *info = mlir::attn::lookupTarget(resolved);
   if (!info)
     return Error{ErrorCode::invalidArgument, "option target: expected host, " +
@@ -57,12 +72,10 @@ Result<HostTarget> resolveHostTarget(const std::string &name) {
     return Error{ErrorCode::unsupported, "option target: '" + name +
                                              "' needs an x86-64 CPU, got " +
                                              triple.getArchName().str()};
-  std::string missing = missingFeatures(*info);
-  if (!missing.empty())
-    return Error{ErrorCode::unsupported, "option target: '" + name +
-                                             "' needs features that this CPU "
-                                             "lacks: " +
-                                             missing};
+  if (use == TargetUse::run)
+    if (std::string why = whyNotHere(*info, whyNoTiles); !why.empty())
+      return Error{ErrorCode::unsupported,
+                   "option target: '" + name + "' " + why};
   llvm::orc::JITTargetMachineBuilder builder(triple);
   builder.setCPU(info->cpu.str());
   llvm::SmallVector<llvm::StringRef> extensions;

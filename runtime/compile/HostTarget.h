@@ -19,9 +19,16 @@ struct HostTarget {
   unsigned vectorBits;
 };
 
-/// A target that this CPU can run: "host" uses everything the CPU has, other
-/// names exactly what they promise. Names the features that are missing.
-Result<HostTarget> resolveHostTarget(const std::string &name);
+/// What the target is for: to run here, or to look at its code.
+enum class TargetUse { run, emit };
+
+/// The target of that name: "host" uses everything the CPU has, other names
+/// exactly what they promise. To run, it needs a CPU that has it, and a process
+/// that may use tiles if it is one with AMX; says what is missing. `whyNoTiles`
+/// is empty if the process may.
+Result<HostTarget> resolveHostTarget(const std::string &name,
+                                     const std::string &whyNoTiles = {},
+                                     TargetUse use = TargetUse::run);
 
 } // namespace attn
 

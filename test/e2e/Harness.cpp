@@ -3,6 +3,9 @@
 // See Harness.h.
 
 #include "test/e2e/Harness.h"
+
+#include "runtime/cpu/Tiles.h"
+#include "test/e2e/TileEmulator.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -21,7 +24,16 @@ const std::vector<Target> &attn::test::allTargets() {
       {"avx2", "cpu", "cpu:avx2"},
       {"avx512", "cpu", "cpu:avx512"},
       {"avx512bf16", "cpu", "cpu:avx512bf16"},
+      {"amx", "cpu", "cpu:amx"},
   };
+  static const bool emulatesTiles = [] {
+    if (whyNoTiles().empty())
+      return false;
+    installTileEmulator();
+    assumeTiles();
+    return true;
+  }();
+  (void)emulatesTiles;
   return targets;
 }
 
@@ -30,15 +42,15 @@ std::string attn::test::whyNotHere(const Target &target) {
   if (target.target == "cpu:avx2" &&
       !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")))
     return "this CPU has no AVX2 with FMA";
-  bool needsAvx512 =
-      target.target == "cpu:avx512" || target.target == "cpu:avx512bf16";
+  bool needsDot =
+      target.target == "cpu:avx512bf16" || target.target == "cpu:amx";
+  bool needsAvx512 = target.target == "cpu:avx512" || needsDot;
   if (needsAvx512 && !(__builtin_cpu_supports("avx512f") &&
                        __builtin_cpu_supports("avx512bw") &&
                        __builtin_cpu_supports("avx512dq") &&
                        __builtin_cpu_supports("avx512vl")))
     return "this CPU has no AVX-512 (F, BW, DQ, VL)";
-  if (target.target == "cpu:avx512bf16" &&
-      !__builtin_cpu_supports("avx512bf16"))
+  if (needsDot && !__builtin_cpu_supports("avx512bf16"))
     return "this CPU has no AVX512_BF16";
   return {};
 #else

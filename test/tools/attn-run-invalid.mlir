@@ -8,7 +8,7 @@
 // RUN: not attn-run %s --device=tpu 2>&1 | FileCheck %s --check-prefix=DEVICE
 // DEVICE: option device: expected cpu or reference, got 'tpu'
 // RUN: not attn-run %s --target=cpu:z80 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: option target: expected host, cpu:generic, cpu:avx2, cpu:avx512, cpu:avx512bf16, got 'cpu:z80'
+// TARGET: option target: expected host, cpu:generic, cpu:avx2, cpu:avx512, cpu:avx512bf16, cpu:amx, got 'cpu:z80'
 // RUN: not attn-run %s.missing 2>&1 | FileCheck %s --check-prefix=MISSING
 // MISSING: attn-run-invalid.mlir.missing': can't open: No such file or directory
 // RUN: not attn-run %S 2>&1 | FileCheck %s --check-prefix=FOLDER

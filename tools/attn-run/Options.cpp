@@ -242,8 +242,8 @@ Compiles a file just in time and runs one of its functions.
 
   --function=NAME     the function to run; the only public one, or main
   --device=DEVICE     cpu, or reference (the plain lowering in f64)
-  --target=TARGET     host, cpu:generic, cpu:avx2, cpu:avx512 or
-                      cpu:avx512bf16
+  --target=TARGET     host, cpu:generic, cpu:avx2, cpu:avx512,
+                      cpu:avx512bf16 or cpu:amx
   --input=SPEC        an argument, by name or in order
   --output=SPEC       [name=]- (text) or [name=]@file.npy, for a result
   --expect=SPEC       what a result should be; else exit with 1

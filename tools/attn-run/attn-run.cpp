@@ -43,8 +43,9 @@ static Result<Signature> chooseFunction(const Program &program,
                "option --function: expected one of " + known + ", got none"};
 }
 
-static int emit(const Options &options, const Program &program) {
-  Result<std::string> code = program.emit(options.emit);
+static int emit(const Options &options) {
+  Result<std::string> code =
+      Engine(options.engine).emitFile(options.file, options.emit);
   if (!code)
     return fail(code.error());
   if (options.emitFile.empty()) {
@@ -130,6 +131,10 @@ int main(int argc, char **argv) {
     std::fputs(helpText(), stdout);
     return 0;
   }
+  // Code can be looked at for a target that does not run here; remarks come
+  // with a program.
+  if (!options->emit.empty() && !options->engine.remarks)
+    return emit(*options);
   Result<Program> program = Engine(options->engine).compileFile(options->file);
   if (!program)
     return fail(program.error());
@@ -137,5 +142,5 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "%s\n", program->remarks().c_str());
   printCacheUse(*options, program->cacheUse());
   return options->emit.empty() ? runFunction(*options, *program)
-                               : emit(*options, *program);
+                               : emit(*options);
 }

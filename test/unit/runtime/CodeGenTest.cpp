@@ -69,9 +69,29 @@ TEST(HostTarget, names) {
     ASSERT_FALSE(target.ok()) << name;
     EXPECT_EQ(target.error().message,
               std::string("option target: expected host, cpu:generic, "
-                          "cpu:avx2, cpu:avx512, cpu:avx512bf16, got '") +
+                          "cpu:avx2, cpu:avx512, cpu:avx512bf16, cpu:amx, "
+                          "got '") +
                   name + "'");
   }
+}
+
+/// Permission for tiles is the process's: the CPU isn't asked for AMX.
+TEST(HostTarget, tiles) {
+  const std::string reason = "nobody permits it";
+  Result<HostTarget> host = resolveHostTarget("host", reason);
+  ASSERT_TRUE(host.ok());
+  EXPECT_NE(host->name, "cpu:amx");
+  Result<HostTarget> toLookAt =
+      resolveHostTarget("cpu:amx", reason, TargetUse::emit);
+  ASSERT_TRUE(toLookAt.ok()) << toLookAt.error().message;
+  EXPECT_EQ(toLookAt->name, "cpu:amx");
+  if (!resolveHostTarget("cpu:avx512bf16").ok())
+    GTEST_SKIP() << "this CPU has no AVX512_BF16";
+  EXPECT_TRUE(resolveHostTarget("cpu:amx", "").ok());
+  Result<HostTarget> refused = resolveHostTarget("cpu:amx", reason);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "option target: 'cpu:amx' needs AMX tiles: nobody permits it");
 }
 
 TEST(BigStack, holds_deep_recursion) {

@@ -237,9 +237,8 @@ TEST_P(EngineCacheTest, a_broken_entry_is_compiled_and_replaced) {
 
 TEST_P(EngineCacheTest, an_entry_that_does_not_load_is_compiled_and_replaced) {
   compile();
-  CompileRequest request;
+  CompileRequest request = CompileRequest::forOptions(options);
   request.text = attention;
-  request.options = options;
   std::string key = cacheKey(request, *Maker::get());
   Result<DiskCache> cache = DiskCache::open(*options.cacheDir);
   ASSERT_TRUE(cache.ok());
