@@ -3,49 +3,16 @@
 // Compiled code touches nothing outside its operands: every input and output
 // ends at, or starts right after, a page that may not be accessed.
 
+#include "test/e2e/GuardedMemory.h"
 #include "test/e2e/Variants.h"
 #include "gtest/gtest.h"
 
 #include <cstring>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace attn;
 using namespace attn::test;
 
 namespace {
-enum class Side { EndsAtGuard, StartsAfterGuard };
-
-/// Memory between two inaccessible pages, against one of them.
-class Guarded {
-public:
-  Guarded(size_t bytes, Side side) {
-    size_t page = size_t(sysconf(_SC_PAGESIZE));
-    size_t body = (bytes + page - 1) / page * page;
-    length = body + 2 * page;
-    void *p =
-        mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED)
-      return;
-    base = static_cast<char *>(p);
-    if (body != 0 && mprotect(base + page, body, PROT_READ | PROT_WRITE) != 0)
-      return;
-    data = base + page + (side == Side::EndsAtGuard ? body - bytes : 0);
-  }
-  ~Guarded() {
-    if (base)
-      munmap(base, length);
-  }
-  Guarded(const Guarded &) = delete;
-  Guarded &operator=(const Guarded &) = delete;
-
-  char *data = nullptr;
-
-private:
-  char *base = nullptr;
-  size_t length = 0;
-};
-
 struct Cell {
   Target target;
   Side side;
