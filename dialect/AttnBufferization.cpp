@@ -68,6 +68,24 @@ struct OverwritingModel
   }
 };
 
+/// The same for attn.matmul_tile, which adds to its init unless it has another.
+struct MatmulTileModel
+    : public DstBufferizableOpInterfaceExternalModel<MatmulTileModel,
+                                                     MatmulTileOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &state) const {
+    auto tile = cast<MatmulTileOp>(op);
+    return !tile.isDpsInit(&operand) || !tile.getInit();
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    return rebuildOnBuffers(op, cast<MatmulTileOp>(op).getDpsInitsMutable(),
+                            rewriter, options, state);
+  }
+};
+
 static MutableOperandRange getInits(OnlineSoftmaxOp op) {
   return op.getInitsMutable();
 }
@@ -118,5 +136,6 @@ void attn::registerBufferizationModels(DialectRegistry &registry) {
     OnlineMergeOp::attachInterface<UpdatingModel<OnlineMergeOp>>(*context);
     PackQueryOp::attachInterface<OverwritingModel<PackQueryOp>>(*context);
     OnlineFinishOp::attachInterface<OverwritingModel<OnlineFinishOp>>(*context);
+    MatmulTileOp::attachInterface<MatmulTileModel>(*context);
   });
 }

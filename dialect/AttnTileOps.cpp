@@ -172,3 +172,55 @@ LogicalResult OnlineFinishOp::verify() {
 void OnlineFinishOp::getEffects(Effects &effects) {
   addEffects(*this, getDpsInitsMutable(), /*readsInits=*/false, effects);
 }
+
+//===- matmul_tile --------------------------------------------------------===//
+
+LogicalResult MatmulTileOp::verify() {
+  for (auto [name, value] : {std::pair{"left", getLeft()},
+                             {"right", getRight()},
+                             {"out", getOut()}}) {
+    if (failed(verifyRank(*this, name, value, 2)))
+      return failure();
+    Type element = getElementTypeOrSelf(value.getType());
+    if (!element.isF32() && !element.isBF16())
+      return emitOpError() << name << ": expected f32 or bf16, got " << element;
+  }
+  auto isBF16 = [](Value x) {
+    return getElementTypeOrSelf(x.getType()).isBF16();
+  };
+  if (isBF16(getOut()) && !(isBF16(getLeft()) && isBF16(getRight())))
+    return emitOpError() << "out: expected f32 where an operand is, got bf16";
+
+  // Of each pair of dimensions that are one, the first says what is expected.
+  auto size = [](Value x, int64_t dim) {
+    return cast<ShapedType>(x.getType()).getDimSize(dim);
+  };
+  bool isLeft = getTransposeLeft(), isRight = getTransposeRight();
+  int64_t rows = size(getLeft(), isLeft), depth = size(getLeft(), !isLeft);
+  int64_t columns = size(getRight(), !isRight);
+  for (auto [name, expected, from, got] :
+       {std::tuple{"right: expected depth ", depth, "left",
+                   size(getRight(), isRight)},
+        {"out: expected rows ", rows, "left", size(getOut(), 0)},
+        {"out: expected columns ", columns, "right", size(getOut(), 1)}})
+    if (!ShapedType::isDynamic(expected) && !ShapedType::isDynamic(got) &&
+        expected != got)
+      return emitOpError() << name << expected << " (from " << from << "), got "
+                           << got;
+  int64_t maxRows = getRows(), maxColumns = getColumns(), panel = getPanel();
+  if (maxRows < 1 || panel < 1 || maxColumns < 1 || maxColumns % panel != 0)
+    return emitOpError() << "tile: expected rows and whole panels, got "
+                         << maxRows << " x " << maxColumns << " and panel "
+                         << panel;
+  for (auto [name, limit, got] :
+       {std::tuple{"rows", maxRows, size(getOut(), 0)},
+        {"columns", maxColumns, size(getOut(), 1)}})
+    if (!ShapedType::isDynamic(got) && got > limit)
+      return emitOpError() << "out: expected at most " << limit << " " << name
+                           << " (from tile), got " << got;
+  return verifyResults(*this, getDpsInitsMutable());
+}
+
+void MatmulTileOp::getEffects(Effects &effects) {
+  addEffects(*this, getDpsInitsMutable(), /*readsInits=*/!getInit(), effects);
+}

@@ -193,4 +193,49 @@ def Attn_OnlineFinishOp : Attn_TileOp<"online_finish",
   }];
 }
 
+def Attn_MatmulTileOp : Attn_TileOp<"matmul_tile",
+    [DestinationStyleOpInterface]> {
+  let summary = "multiplies matrices into a tile";
+  let description = [{
+    For a tile of m <= M rows and n <= N columns, with op(X) = X or, with
+    `transpose_left` or `transpose_right`, its transpose:
+
+        C'[i,j] = C[i,j] + sum_k op(A)[i,k] op(B)[k,j]
+
+    `init` takes the place of every element of C, which is not read then. The
+    products and sums are those of f32, in the order of k, and C' is rounded
+    once: with C of bf16 the sum isn't.
+
+    | operand | shape | element |
+    |---|---|---|
+    | left | m x k, or k x m if transposed | f32 or bf16 |
+    | right | k x n, or n x k if transposed | f32 or bf16 |
+    | out | m x n | f32, or bf16 if both others are |
+    | init | | f32 |
+
+    `rows` and `columns` are M and N. `panel`, by which N is divided, is how many
+    columns are multiplied at a time, in lane vectors of the target.
+  }];
+  let arguments = (ins
+    Attn_Shaped:$left, Attn_Shaped:$right, Attn_Shaped:$out,
+    Optional<F32>:$init,
+    I64Attr:$rows, I64Attr:$columns, I64Attr:$panel,
+    UnitAttr:$transpose_left, UnitAttr:$transpose_right);
+  let results = (outs Variadic<AnyRankedTensor>:$result);
+  let assemblyFormat = [{
+    `ins` `(` $left `,` $right `:` type($left) `,` type($right) `)`
+    `outs` `(` $out `:` type($out) `)`
+    (`init` `(` $init^ `)`)?
+    `tile` `(` $rows `,` $columns `)` `panel` `(` $panel `)`
+    (`transpose_left` $transpose_left^)?
+    (`transpose_right` $transpose_right^)?
+    attr-dict (`->` type($result)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 2, 1);
+    }
+  }];
+}
+
 #endif // ATTN_TILE_OPS_TD

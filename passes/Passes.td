@@ -103,6 +103,38 @@ def TileAttention : Pass<"attn-tile-attention", "func::FuncOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def TileMatmul : Pass<"attn-tile-matmul", "func::FuncOp"> {
+  let summary = "tile products of matrices";
+  let description = [{
+    Needs: linalg on tensors; the module attribute `attn.target`.
+    Guarantees: no product of matrices is left that the lane form can compute:
+    `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract` and
+    `linalg.generic` that add to each C[b.., m, n] the sum over k of
+    A[b.., m, k] B[b.., k, n], of f32 or bf16, where A and B may be transposed
+    or lack dimensions of the batch, or have more that are summed over. Each is a parallel loop (`scf.forall`) over
+    tiles of C with `attn.matmul_tile`. A C that is filled with a scalar is not
+    read.
+
+    With C of bf16 sums are of f32 and rounded once; the body of such an op, and
+    with it device `reference`, rounds each of them. Another op that sums stays
+    as it is, with a remark that says why.
+
+    ```mlir
+    %c = linalg.matmul ins(%a, %b) outs(%c0)
+      ->
+    %c = scf.forall (%i, %j) = (0, 0) to (%m, %n) step (%rows, %columns)
+        shared_outs(%out = %c0) {
+      %tile = attn.matmul_tile ins(%ai, %bj) outs(%cij) tile(256, 192) panel(48)
+      scf.forall.in_parallel { tensor.parallel_insert_slice %tile ... }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::attn::AttnDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 // Convention: what every device shares, from the source to LLVM.
 
 def InlineCalls : Pass<"attn-inline-calls", "ModuleOp"> {
@@ -312,6 +344,22 @@ def LowerTiles : Pass<"attn-lower-tiles", "func::FuncOp"> {
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::amx::AMXDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def LowerMatmul : Pass<"attn-lower-matmul", "func::FuncOp"> {
+  let summary = "lower bufferized matrix tiles to vector code";
+  let description = [{
+    Needs: `attn.matmul_tile` on buffers.
+    Guarantees: none is left. Columns of C are lanes: an element of A is
+    broadcast and multiplied with vectors of a row of B. A panel of B is packed
+    for a block of k, unless there are so few rows of A that its vectors are used
+    about once. bf16 is multiplied in pairs where the target can, else widened.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",

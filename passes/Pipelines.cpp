@@ -60,6 +60,8 @@ void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createCountTiles());
   // Parallel loops over query tiles carry a running softmax over key tiles.
   pm.addNestedPass<func::FuncOp>(createTileAttention());
+  // So are products of matrices, by tiles of the result.
+  pm.addNestedPass<func::FuncOp>(createTileMatmul());
   addSimplification(pm);
   endStage(pm, options, "tile");
 }
@@ -72,13 +74,14 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
   addBufferization(pm);
   // Tiles are vector code with queries as lanes, and scratch buffers.
   pm.addNestedPass<func::FuncOp>(createLowerTiles());
+  pm.addNestedPass<func::FuncOp>(createLowerMatmul());
   addSimplification(pm);
   // The sizes of scratch buffers are known before the loops, so that there can
   // be one buffer per thread.
   pm.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
   pm.addNestedPass<func::FuncOp>(createParallelizeTiles());
   pm.addNestedPass<func::FuncOp>(createFreeBuffers());
-  // What the program computes beside attention is loops.
+  // What else the program computes is loops.
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   // No function is called per lane.
   pm.addNestedPass<func::FuncOp>(createExpandVectorMath());

@@ -56,6 +56,9 @@ struct TargetInfo {
   int64_t rowMultiple() const {
     return std::max(vectorWidth, *llvm::max_element(blockRows));
   }
+  /// Up to so many rows a product with a panel of `vectors` vectors is bound by
+  /// reading the panel.
+  int64_t fewRows(int64_t vectors) const { return 4 * blockRows[vectors - 1]; }
   /// Lane vectors of the widest query tile.
   int64_t maxVectors() const {
     return llvm::count_if(blockRows, [](int64_t rows) { return rows > 0; });

@@ -34,6 +34,10 @@ LogicalResult lowerOnlineMerge(RewriterBase &rewriter, OnlineMergeOp op,
 LogicalResult lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
                                 const TargetInfo &target);
 
+/// Replaces a bufferized attn.matmul_tile by loops over register blocks.
+LogicalResult lowerMatmul(RewriterBase &rewriter, MatmulTileOp op,
+                          const TargetInfo &target);
+
 /// Turns a bufferized parallel loop into an OpenMP loop with dynamic schedule,
 /// and the buffers allocated in it into one per thread.
 LogicalResult parallelizeTiles(RewriterBase &rewriter, scf::ForallOp op);

@@ -110,6 +110,12 @@ struct KernelBuilder {
   void storeLanes(Value vector, Value memref, ValueRange indices) const {
     vector::StoreOp::create(b, loc, vector, memref, indices);
   }
+  /// Fetches what is at `indices`, which may be outside of the buffer, into the
+  /// second level of cache.
+  void prefetch(Value memref, ValueRange indices) const {
+    memref::PrefetchOp::create(b, loc, memref, indices, /*isWrite=*/false,
+                               /*localityHint=*/2, /*isDataCache=*/true);
+  }
   /// A matrix whose rows lie at a distance known at run time, so that views of
   /// different strides have one type.
   Value castToRows(Value memref) const;

@@ -89,15 +89,31 @@ void attn::transposeInRegisters(const KernelBuilder &kb,
   }
 }
 
-void attn::emitTranspose(const KernelBuilder &kb, Value from, Value to) {
+void attn::emitTranspose(const KernelBuilder &kb, Value from, Value to,
+                         Value prefetchDistance) {
   int64_t width = kb.target.vectorWidth;
-  bool isPairs = cast<MemRefType>(to.getType()).getElementType().isBF16();
+  auto holdsPairs = [](Value memref) {
+    return cast<MemRefType>(memref.getType()).getElementType().isBF16();
+  };
+  bool isPairs = holdsPairs(to), isFromPairs = holdsPairs(from);
+  int64_t fromWidth = isFromPairs ? 2 * width : width;
   Value zero = kb.index(0);
   kb.loop(zero, kb.dim(from, 0), width, [&](Value row) {
-    kb.loop(zero, kb.dim(from, 1), width, [&](Value column) {
+    kb.loop(zero, kb.dim(from, 1), fromWidth, [&](Value fromColumn) {
       SmallVector<Value> block;
-      for (int64_t k = 0; k < width; ++k)
-        block.push_back(kb.loadLanes(from, {kb.add(row, k), column}));
+      for (int64_t k = 0; k < width; ++k) {
+        Value lanes =
+            kb.loadVector(from, {kb.add(row, k), fromColumn}, fromWidth);
+        if (prefetchDistance)
+          kb.prefetch(from,
+                      {kb.add(row, k), kb.add(fromColumn, prefetchDistance)});
+        block.push_back(isFromPairs ? Value(vector::BitCastOp::create(
+                                          kb.b, kb.loc, kb.f32Lanes(), lanes))
+                                    : lanes);
+      }
+      Value column = isFromPairs
+                         ? kb.fold<arith::ShRUIOp>(fromColumn, kb.index(1))
+                         : fromColumn;
       transposeInRegisters(kb, block);
       for (int64_t k = 0; k < width; ++k) {
         if (isPairs)

@@ -28,10 +28,12 @@ void emitFill(const KernelBuilder &kb, Value vector, Value to);
 void emitPairRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
                      Value to, ValueRange toRow, Value count);
 
-/// to[c, r] = from[r, c] for all of `from`, an f32 buffer whose sizes are
-/// multiples of the vector width. `to` may be of bf16: an f32 is then the bits
-/// of a pair.
-void emitTranspose(const KernelBuilder &kb, Value from, Value to);
+/// to[c, r] = from[r, c] for all of `from`, f32 buffers of which the sizes of
+/// `from` are multiples of the vector width. Either may be of bf16: an f32 is
+/// then the bits of a pair. Columns of `from` that lie `prefetchDistance` ahead
+/// are on their way into a cache afterwards; they may be beyond its end.
+void emitTranspose(const KernelBuilder &kb, Value from, Value to,
+                   Value prefetchDistance = Value());
 
 /// Transposes W vectors of W lanes in log2(W) steps.
 void transposeInRegisters(const KernelBuilder &kb,

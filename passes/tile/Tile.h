@@ -9,6 +9,7 @@
 #include "passes/analysis/TargetInfo.h"
 
 #include "dialect/Attn.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::attn {
@@ -16,6 +17,11 @@ namespace mlir::attn {
 /// Replaces `op` by loops over its tiles; see the pass's description.
 LogicalResult tileAttention(RewriterBase &rewriter, SoftmaxFamilyInterface op,
                             const TargetInfo &target);
+
+/// Replaces `op` by a parallel loop over tiles if it is a product of matrices;
+/// see the pass's description.
+LogicalResult tileMatmul(RewriterBase &rewriter, linalg::LinalgOp op,
+                         const TargetInfo &target);
 
 /// What an op masks: its keep predicate, mask attributes included, as the one
 /// block of a region, and the classifier of its tiles. Both are empty where the

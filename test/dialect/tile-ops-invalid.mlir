@@ -223,3 +223,83 @@ func.func @pairs_with_a_scale(%q: memref<1x?x64xbf16>, %packed: memref<32x96xbf1
       outs(%packed : memref<32x96xbf16>) scale(%scale)
   return
 }
+
+// -----
+
+func.func @rank_of_a_matrix(
+    %a: memref<2x4x8xf32>, %b: memref<8x5xf32>, %c: memref<4x5xf32>) {
+  // expected-error @below {{'attn.matmul_tile' op left: expected rank 2, got 3}}
+  attn.matmul_tile ins(%a, %b : memref<2x4x8xf32>, memref<8x5xf32>)
+      outs(%c : memref<4x5xf32>) tile(8, 48) panel(48)
+  return
+}
+
+// -----
+
+func.func @element_of_a_matrix(
+    %a: memref<4x8xf32>, %b: memref<8x5xf64>, %c: memref<4x5xf32>) {
+  // expected-error @below {{'attn.matmul_tile' op right: expected f32 or bf16, got 'f64'}}
+  attn.matmul_tile ins(%a, %b : memref<4x8xf32>, memref<8x5xf64>)
+      outs(%c : memref<4x5xf32>) tile(8, 48) panel(48)
+  return
+}
+
+// -----
+
+func.func @bf16_from_f32(
+    %a: memref<4x8xf32>, %b: memref<8x5xbf16>, %c: memref<4x5xbf16>) {
+  // expected-error @below {{'attn.matmul_tile' op out: expected f32 where an operand is, got bf16}}
+  attn.matmul_tile ins(%a, %b : memref<4x8xf32>, memref<8x5xbf16>)
+      outs(%c : memref<4x5xbf16>) tile(8, 48) panel(48)
+  return
+}
+
+// -----
+
+func.func @depth_of_the_right_matrix(
+    %a: memref<4x8xf32>, %b: memref<5x8xf32>, %c: memref<4x5xf32>) {
+  // expected-error @below {{'attn.matmul_tile' op right: expected depth 8 (from left), got 5}}
+  attn.matmul_tile ins(%a, %b : memref<4x8xf32>, memref<5x8xf32>)
+      outs(%c : memref<4x5xf32>) tile(8, 48) panel(48)
+  return
+}
+
+// -----
+
+func.func @rows_of_the_result(
+    %a: memref<8x4xf32>, %b: memref<8x5xf32>, %c: memref<3x5xf32>) {
+  // expected-error @below {{'attn.matmul_tile' op out: expected rows 4 (from left), got 3}}
+  attn.matmul_tile ins(%a, %b : memref<8x4xf32>, memref<8x5xf32>)
+      outs(%c : memref<3x5xf32>) tile(8, 48) panel(48) transpose_left
+  return
+}
+
+// -----
+
+func.func @columns_of_the_result(
+    %a: memref<4x8xf32>, %b: memref<5x8xf32>, %c: memref<4x8xf32>) {
+  // expected-error @below {{'attn.matmul_tile' op out: expected columns 5 (from right), got 8}}
+  attn.matmul_tile ins(%a, %b : memref<4x8xf32>, memref<5x8xf32>)
+      outs(%c : memref<4x8xf32>) tile(8, 48) panel(48) transpose_right
+  return
+}
+
+// -----
+
+func.func @a_tile_of_whole_panels(
+    %a: memref<4x8xf32>, %b: memref<8x5xf32>, %c: memref<4x5xf32>) {
+  // expected-error @below {{'attn.matmul_tile' op tile: expected rows and whole panels, got 8 x 40 and panel 48}}
+  attn.matmul_tile ins(%a, %b : memref<4x8xf32>, memref<8x5xf32>)
+      outs(%c : memref<4x5xf32>) tile(8, 40) panel(48)
+  return
+}
+
+// -----
+
+func.func @a_result_beyond_the_tile(
+    %a: memref<40x8xf32>, %b: memref<8x5xf32>, %c: memref<40x5xf32>) {
+  // expected-error @below {{'attn.matmul_tile' op out: expected at most 8 rows (from tile), got 40}}
+  attn.matmul_tile ins(%a, %b : memref<40x8xf32>, memref<8x5xf32>)
+      outs(%c : memref<40x5xf32>) tile(8, 48) panel(48)
+  return
+}

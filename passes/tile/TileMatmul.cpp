@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tiles plain matrix products, so that what a program computes around attention
+// runs on the micro-kernels, too. Each element of a result is summed in the
+// order of k whatever the tiles are: its bits depend on neither their sizes nor
+// the number of threads.
+
+#include "passes/Passes.h"
+#include "passes/tile/MatrixProduct.h"
+#include "passes/tile/Tile.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_TILEMATMUL
+#include "passes/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+namespace {
+
+/// Sizes of the tiles of C.
+struct MatmulShape {
+  int64_t panel;     ///< columns that are multiplied at a time, whole vectors
+  int64_t blockRows; ///< rows that are multiplied at a time
+  int64_t rows;      ///< most rows of a tile, whole blocks
+  int64_t columns;   ///< most columns of a tile, whole panels
+  int64_t columnsOfFewRows; ///< the same where C has at most `fewRows` rows
+  int64_t fewRows;
+  int64_t mostColumns; ///< of either
+};
+
+} // namespace
+
+/// Panel and tiles for a product with `rows` rows and `columns` columns.
+static MatmulShape chooseShape(int64_t rows, int64_t columns,
+                               const TargetInfo &target) {
+  // A panel of B is packed for as many rows of A as a tile of C has; the block
+  // of A and the tile of C share the second level of cache. A tile of few rows
+  // is wide, for long streams.
+  constexpr int64_t kRows = 256, kColumns = 192, kColumnsOfFewRows = 768;
+  int64_t vectors = target.maxVectors();
+  if (!ShapedType::isDynamic(columns)) {
+    // As for attention, a panel has work that does not grow with its vectors.
+    auto cost = [&](int64_t v) {
+      return llvm::divideCeil(columns, v * target.vectorWidth) * (3 * v + 1);
+    };
+    for (int64_t v = vectors - 1; v > 0; --v)
+      if (cost(v) < cost(vectors))
+        vectors = v;
+  }
+  MatmulShape shape;
+  shape.panel = vectors * target.vectorWidth;
+  shape.blockRows = target.blockRows[vectors - 1];
+  shape.fewRows = target.fewRows(vectors);
+  auto limit = [](int64_t size, int64_t most, int64_t multiple) {
+    if (!ShapedType::isDynamic(size))
+      most = std::min(most, std::max<int64_t>(size, 1));
+    return int64_t(llvm::alignTo(most, multiple));
+  };
+  shape.rows = limit(rows, kRows, shape.blockRows);
+  shape.columns = limit(columns, kColumns, shape.panel);
+  shape.columnsOfFewRows = limit(columns, kColumnsOfFewRows, shape.panel);
+  bool mayBeFew = ShapedType::isDynamic(rows) || rows <= shape.fewRows;
+  shape.mostColumns = mayBeFew ? shape.columnsOfFewRows : shape.columns;
+  return shape;
+}
+
+namespace {
+
+/// Emits the loops of one product.
+class MatmulTiler {
+public:
+  MatmulTiler(RewriterBase &rewriter, linalg::LinalgOp op,
+              MatrixProduct product, const TargetInfo &target)
+      : b(rewriter), op(op), product(std::move(product)), loc(op->getLoc()),
+        type(cast<RankedTensorType>(op->getResult(0).getType())),
+        shape(chooseShape(type.getDimSize(type.getRank() - 2),
+                          type.getShape().back(), target)) {}
+
+  void run();
+
+private:
+  Value get(OpFoldResult x) {
+    return getValueOrCreateConstantIndexOp(b, loc, x);
+  }
+  template <typename OpTy> OpFoldResult fold(OpFoldResult x, OpFoldResult y) {
+    return getAsOpFoldResult(b.createOrFold<OpTy>(loc, get(x), get(y)));
+  }
+  OpFoldResult index(int64_t x) { return b.getIndexAttr(x); }
+  OpFoldResult ceilDiv(OpFoldResult x, OpFoldResult y) {
+    OpFoldResult last = fold<arith::SubIOp>(y, index(1));
+    return fold<arith::DivUIOp>(fold<arith::AddIOp>(x, last), y);
+  }
+  /// The size of tiles that divide `size` evenly, at most `most` and a multiple
+  /// of `multiple`.
+  OpFoldResult chooseStep(OpFoldResult size, int64_t most, int64_t multiple) {
+    OpFoldResult tiles =
+        fold<arith::MaxSIOp>(ceilDiv(size, index(most)), index(1));
+    OpFoldResult blocks = fold<arith::MaxSIOp>(
+        ceilDiv(ceilDiv(size, tiles), index(multiple)), index(1));
+    return fold<arith::MulIOp>(blocks, index(multiple));
+  }
+  /// The matrix of `tensor` at `batch`, or a part of it.
+  Value slice(Value tensor, ArrayRef<OpFoldResult> batch,
+              ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes);
+  /// The matrix of `factor` at the loops `at`, with the rows of A or columns of
+  /// B from `own` on.
+  Value sliceFactor(const MatrixFactor &factor, ArrayRef<Value> at, Value own,
+                    OpFoldResult size, bool isLeft);
+  Value getLoopSize(unsigned loop);
+  /// The tile after the products, which are a loop for each of the reductions
+  /// from number `reduction` on.
+  Value createProducts(SmallVectorImpl<Value> &at, ArrayRef<Value> own,
+                       ArrayRef<OpFoldResult> sizes, Value tile, Value init,
+                       unsigned reduction = 0);
+  /// The scalar in f32 that all of C is before, or null; `out` is what it was
+  /// filled into.
+  Value getInit(Value &out);
+  void emitRemark();
+
+  RewriterBase &b;
+  linalg::LinalgOp op;
+  MatrixProduct product;
+  Location loc;
+  RankedTensorType type;
+  MatmulShape shape;
+};
+
+} // namespace
+
+Value MatmulTiler::slice(Value tensor, ArrayRef<OpFoldResult> batch,
+                         ArrayRef<OpFoldResult> offsets,
+                         ArrayRef<OpFoldResult> sizes) {
+  auto from = cast<RankedTensorType>(tensor.getType());
+  SmallVector<OpFoldResult> allOffsets(batch);
+  SmallVector<OpFoldResult> allSizes(batch.size(), index(1));
+  llvm::append_range(allOffsets, offsets);
+  llvm::append_range(allSizes, sizes);
+  SmallVector<int64_t> matrix;
+  for (OpFoldResult size : sizes)
+    matrix.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  SmallVector<OpFoldResult> strides(from.getRank(), index(1));
+  return tensor::ExtractSliceOp::create(
+      b, loc, RankedTensorType::get(matrix, from.getElementType()), tensor,
+      allOffsets, allSizes, strides);
+}
+
+Value MatmulTiler::sliceFactor(const MatrixFactor &factor, ArrayRef<Value> at,
+                               Value own, OpFoldResult size, bool isLeft) {
+  SmallVector<OpFoldResult> leading;
+  for (unsigned loop : factor.leading)
+    leading.push_back(at[loop]);
+  bool isOwnFirst = isLeft != factor.isTransposed;
+  OpFoldResult depth = tensor::getMixedSize(
+      b, loc, factor.tensor, int64_t(factor.leading.size()) + isOwnFirst);
+  if (isOwnFirst)
+    return slice(factor.tensor, leading, {own, index(0)}, {size, depth});
+  return slice(factor.tensor, leading, {index(0), own}, {depth, size});
+}
+
+/// A reduction that is not the inner one is in front in one of the operands.
+Value MatmulTiler::getLoopSize(unsigned loop) {
+  for (const MatrixFactor *factor : {&product.left, &product.right})
+    if (auto *found = llvm::find(factor->leading, loop);
+        found != factor->leading.end())
+      return get(tensor::getMixedSize(b, loc, factor->tensor,
+                                      found - factor->leading.begin()));
+  llvm_unreachable("every loop has an operand's dimension");
+}
+
+Value MatmulTiler::createProducts(SmallVectorImpl<Value> &at,
+                                  ArrayRef<Value> own,
+                                  ArrayRef<OpFoldResult> sizes, Value tile,
+                                  Value init, unsigned reduction) {
+  if (reduction < product.reductions.size()) {
+    // What the tile is filled with is in it before the first product.
+    if (init)
+      tile = linalg::FillOp::create(b, loc, init, tile).getResult(0);
+    unsigned number = product.reductions[reduction];
+    Value size = getLoopSize(number);
+    auto loop =
+        scf::ForOp::create(b, loc, get(index(0)), size, get(index(1)), tile);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    at[number] = loop.getInductionVar();
+    Value sum = createProducts(at, own, sizes, loop.getRegionIterArgs().front(),
+                               /*init=*/Value(), reduction + 1);
+    scf::YieldOp::create(b, loc, sum);
+    return loop.getResult(0);
+  }
+  Value left = sliceFactor(product.left, at, own[0], sizes[0], /*isLeft=*/true);
+  Value right =
+      sliceFactor(product.right, at, own[1], sizes[1], /*isLeft=*/false);
+  auto multiply = MatmulTileOp::create(
+      b, loc, tile.getType(), left, right, tile, init, shape.rows,
+      shape.mostColumns, shape.panel, product.left.isTransposed,
+      product.right.isTransposed);
+  return multiply->getResult(0);
+}
+
+Value MatmulTiler::getInit(Value &out) {
+  auto filled = out.getDefiningOp<linalg::FillOp>();
+  Value value = filled ? filled.value() : Value();
+  // A fill that rounds stays what it is.
+  if (!filled || value.getType() != type.getElementType())
+    return {};
+  out = filled.output();
+  Type f32 = b.getF32Type();
+  return value.getType() == f32 ? value
+                                : arith::ExtFOp::create(b, loc, f32, value);
+}
+
+void MatmulTiler::emitRemark() {
+  remark::analysis(loc,
+                   remark::RemarkOpts::name("tile-sizes").category("attn-tile"))
+      << ("'" + op->getName().getStringRef() + "' tile " + Twine(shape.rows) +
+          " by " + Twine(shape.mostColumns) + ", panel " + Twine(shape.panel))
+             .str();
+}
+
+/// %c = linalg.matmul ins(%a, %b) outs(%c0)
+///   ->
+/// %c = scf.forall (%i, %j) = (0, 0) to (%m, %n) step (%rows, %columns)
+///     shared_outs(%out = %c0) {
+///   %ai = tensor.extract_slice %a[%i, 0] ...
+///   %bj = tensor.extract_slice %b[0, %j] ...
+///   %cij = tensor.extract_slice %out[%i, %j] ...
+///   %tile = attn.matmul_tile ins(%ai, %bj) outs(%cij) tile(256, 192) panel(48)
+///   scf.forall.in_parallel {
+///     tensor.parallel_insert_slice %tile into %out[%i, %j] ...
+///   }
+/// }
+void MatmulTiler::run() {
+  Value out = op.getDpsInits().front();
+  Value init = getInit(out);
+  int64_t rank = type.getRank();
+  SmallVector<OpFoldResult> ends = tensor::getMixedSizes(b, loc, out);
+  SmallVector<OpFoldResult> begins(rank, index(0)), steps(rank, index(1));
+  steps[rank - 2] = chooseStep(ends[rank - 2], shape.rows, shape.blockRows);
+  Value isFew = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle,
+                                              get(ends[rank - 2]),
+                                              get(index(shape.fewRows)));
+  auto chooseColumns = [&](int64_t most) {
+    return get(chooseStep(ends[rank - 1], most, shape.panel));
+  };
+  steps[rank - 1] = getAsOpFoldResult(b.createOrFold<arith::SelectOp>(
+      loc, isFew, chooseColumns(shape.columnsOfFewRows),
+      chooseColumns(shape.columns)));
+
+  auto loop = scf::ForallOp::create(b, loc, begins, ends, steps, out,
+                                    /*mapping=*/std::nullopt);
+  b.setInsertionPoint(loop.getTerminator());
+  SmallVector<Value> ivs = loop.getInductionVars();
+  SmallVector<OpFoldResult> offsets, sizes;
+  for (int64_t d = rank - 2; d < rank; ++d) {
+    offsets.push_back(ivs[d]);
+    // A static size that one step covers, or that the steps divide, stays so.
+    std::optional<int64_t> end = getConstantIntValue(ends[d]);
+    std::optional<int64_t> step = getConstantIntValue(steps[d]);
+    if (end && step && *end <= *step)
+      sizes.push_back(ends[d]);
+    else if (end && step && *end % *step == 0)
+      sizes.push_back(steps[d]);
+    else
+      sizes.push_back(
+          fold<arith::MinSIOp>(steps[d], fold<arith::SubIOp>(ends[d], ivs[d])));
+  }
+  ValueRange batch = ValueRange(ivs).drop_back(2);
+  Value tile = slice(loop.getRegionIterArgs().front(), getAsOpFoldResult(batch),
+                     offsets, sizes);
+  SmallVector<Value> at(op.getNumLoops());
+  for (auto [number, iv] : llvm::zip(product.batch, batch))
+    at[number] = iv;
+  Value result =
+      createProducts(at, ArrayRef(ivs).take_back(2), sizes, tile, init);
+  auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>();
+  b.setInsertionPointToStart(loop.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(
+      b, loc, result, slice.getSource(), slice.getMixedOffsets(),
+      slice.getMixedSizes(), slice.getMixedStrides());
+  emitRemark();
+  b.replaceOp(op, loop->getResults());
+}
+
+LogicalResult attn::tileMatmul(RewriterBase &rewriter, linalg::LinalgOp op,
+                               const TargetInfo &target) {
+  FailureOr<MatrixProduct> product = matchMatrixProduct(rewriter, op);
+  if (failed(product))
+    return failure();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  MatmulTiler(rewriter, op, *product, target).run();
+  return success();
+}
+
+namespace {
+
+/// Keeps the reason of the last match failure.
+struct ReasonListener : public RewriterBase::Listener {
+  void
+  notifyMatchFailure(Location loc,
+                     function_ref<void(Diagnostic &)> reasonCallback) override {
+    Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
+    reasonCallback(diagnostic);
+    reason = diagnostic.str();
+  }
+  std::string reason;
+};
+
+struct TileMatmulPass : public attn::impl::TileMatmulBase<TileMatmulPass> {
+  void runOnOperation() override {
+    const TargetInfo *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    ReasonListener listener;
+    IRRewriter rewriter(&getContext(), &listener);
+    for (linalg::LinalgOp op : ops) {
+      // What sums over something is slow as plain loops: say why it stays.
+      if (succeeded(tileMatmul(rewriter, op, *target)) ||
+          op.getNumReductionLoops() == 0)
+        continue;
+      remark::missed(
+          op->getLoc(),
+          remark::RemarkOpts::name("matmul-tiles").category("attn-tile"))
+          << ("'" + op->getName().getStringRef() +
+              "' runs as plain loops: " + listener.reason)
+                 .str();
+    }
+  }
+};
+
+} // namespace
