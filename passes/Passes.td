@@ -339,9 +339,19 @@ def LowerTiles : Pass<"attn-lower-tiles", "func::FuncOp"> {
     Needs: tile ops on buffers, queries packed.
     Guarantees: no tile op is left. Queries are lanes: an element of K or V is
     broadcast and multiplied with vectors of queries, so maximum and sum over
-    keys are vertical. bf16 is widened. Regions become vector code in which b and
-    j are scalars and i a vector, with 32-bit indices where they fit.
+    keys are vertical. bf16 is multiplied in pairs where the target can, else
+    widened. Tiles of few rows have columns as lanes instead. Regions become
+    vector code in which b and j are scalars and i a vector, with 32-bit indices
+    where they fit.
+
+    Weights that become bf16 come of an exponential with a relative error of
+    9e-5, a fortieth of their rounding, unless `exact`: then, as all others, of
+    one with 2 ulp of f32.
   }];
+  let options = [
+    Option<"exact", "exact", "bool", "false",
+           "the f32 exponential for weights that become bf16, too">
+  ];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::amx::AMXDialect",
                            "::mlir::math::MathDialect",

@@ -73,7 +73,9 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
   // Buffers; results are written into out parameters.
   addBufferization(pm);
   // Tiles are vector code with queries as lanes, and scratch buffers.
-  pm.addNestedPass<func::FuncOp>(createLowerTiles());
+  LowerTilesOptions lower;
+  lower.exact = options.exact;
+  pm.addNestedPass<func::FuncOp>(createLowerTiles(lower));
   pm.addNestedPass<func::FuncOp>(createLowerMatmul());
   addSimplification(pm);
   // The sizes of scratch buffers are known before the loops, so that there can

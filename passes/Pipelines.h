@@ -19,6 +19,9 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
   PassOptions::Option<std::string> dump{
       *this, "dump", llvm::cl::init(""),
       llvm::cl::desc("folder for numbered IR after every stage")};
+  PassOptions::Option<bool> exact{
+      *this, "exact", llvm::cl::init(false),
+      llvm::cl::desc("the exponential of f32 for bf16, too")};
   PassOptions::Option<bool> countTiles{
       *this, "count-tiles", llvm::cl::init(false),
       llvm::cl::desc("also emit NAME.tiles, which counts a call's tiles")};

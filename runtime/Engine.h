@@ -35,6 +35,9 @@ struct EngineOptions {
   std::string target = "host";
   /// Where not empty, the IR after every stage is written into this folder.
   std::string dumpDir;
+  /// The exponential of f32 (2 ulp) for bf16, too, where by default one of
+  /// relative error 9e-5 is used, a fortieth of what rounding to bf16 leaves.
+  bool exact = false;
   /// Also compile the counters that Program::tiles() reads.
   bool countTiles = false;
   /// Collect the remarks of the passes, for Program::remarks().

@@ -27,8 +27,9 @@ LogicalResult packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
 /// Replace tile ops on memrefs by vector code with queries as lanes.
 LogicalResult lowerPackQuery(RewriterBase &rewriter, PackQueryOp op,
                              const TargetInfo &target);
+/// `exact` asks for weights with the error of f32 before they are rounded.
 LogicalResult lowerOnlineSoftmax(RewriterBase &rewriter, OnlineSoftmaxOp op,
-                                 const TargetInfo &target);
+                                 const TargetInfo &target, bool exact = false);
 LogicalResult lowerOnlineMerge(RewriterBase &rewriter, OnlineMergeOp op,
                                const TargetInfo &target);
 LogicalResult lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,

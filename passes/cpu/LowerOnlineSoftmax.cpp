@@ -34,9 +34,11 @@ namespace {
 
 class OnlineSoftmaxLowering {
 public:
-  OnlineSoftmaxLowering(const KernelBuilder &kb, OnlineSoftmaxOp op)
+  OnlineSoftmaxLowering(const KernelBuilder &kb, OnlineSoftmaxOp op, bool exact)
       : kb(kb), op(op), f32(kb.b.getF32Type()), vectorType(kb.f32Lanes()),
-        kernel(createKernel(kb, op)), keyRows(kb.dim(op.getKey(), 0)) {}
+        kernel(createKernel(kb, op)),
+        accuracy(exact ? ExpAccuracy::f32 : kernel->getAccuracy()),
+        keyRows(kb.dim(op.getKey(), 0)) {}
 
   void run();
 
@@ -66,6 +68,7 @@ private:
   Type f32;
   VectorType vectorType;
   std::unique_ptr<MicroKernel> kernel;
+  ExpAccuracy accuracy;
   Value keyRows;
   Value scores;
 };
@@ -208,8 +211,7 @@ LaneVectors OnlineSoftmaxLowering::emitWeights(const LaneVectors &shift,
                                                bool markMasked) {
   return kernel->emitWeights(scores, [&](Value row, int64_t v) {
     Value score = kb.loadLanes(scores, {row, kb.lane(v)});
-    Value weight =
-        emitExpOfDifference(kb, score, shift[v], kernel->getAccuracy());
+    Value weight = emitExpOfDifference(kb, score, shift[v], accuracy);
     // -0 tells a key of no weight from one whose weight underflowed.
     if (markMasked)
       weight = kb.select(kb.cmpf(CmpFPredicate::OEQ, score, f(-kInfinity)),
@@ -292,7 +294,7 @@ void OnlineSoftmaxLowering::run() {
 
 LogicalResult attn::lowerOnlineSoftmax(RewriterBase &rewriter,
                                        OnlineSoftmaxOp op,
-                                       const TargetInfo &target) {
+                                       const TargetInfo &target, bool exact) {
   if (!isa<MemRefType>(op.getAcc().getType()))
     return rewriter.notifyMatchFailure(op, "not bufferized");
   if (!op.hasPackedQuery() && !hasRowKernel(op, target))
@@ -302,7 +304,7 @@ LogicalResult attn::lowerOnlineSoftmax(RewriterBase &rewriter,
   rewriter.setInsertionPoint(op);
   KernelBuilder kb =
       KernelBuilder::forTile(rewriter, op.getLoc(), target, op.getNumRows());
-  OnlineSoftmaxLowering(kb, op).run();
+  OnlineSoftmaxLowering(kb, op, exact).run();
   rewriter.eraseOp(op);
   return success();
 }

@@ -185,6 +185,8 @@ static LogicalResult lowerFill(RewriterBase &rewriter, linalg::FillOp op,
 namespace {
 
 struct LowerTilesPass : public attn::impl::LowerTilesBase<LowerTilesPass> {
+  using LowerTilesBase::LowerTilesBase;
+
   void runOnOperation() override {
     const TargetInfo *target = getTarget(getOperation());
     if (!target)
@@ -202,7 +204,7 @@ struct LowerTilesPass : public attn::impl::LowerTilesBase<LowerTilesPass> {
       if (auto pack = dyn_cast<PackQueryOp>(op))
         result = lowerPackQuery(rewriter, pack, *target);
       else if (auto update = dyn_cast<OnlineSoftmaxOp>(op))
-        result = lowerOnlineSoftmax(rewriter, update, *target);
+        result = lowerOnlineSoftmax(rewriter, update, *target, exact);
       else if (auto merge = dyn_cast<OnlineMergeOp>(op))
         result = lowerOnlineMerge(rewriter, merge, *target);
       else if (auto finish = dyn_cast<OnlineFinishOp>(op))

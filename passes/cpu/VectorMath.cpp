@@ -82,7 +82,7 @@ static constexpr double kExp2FromZero[] = {0.000216129190491,
                                            0.693147044441,
                                            1.0};
 
-// The same with relative error 9e-5, a fiftieth of a bf16 rounding.
+// The same with relative error 9e-5, a fortieth of a bf16 rounding.
 static constexpr double kExp2FromZeroShort[] = {0.0770670845567, 0.227644917449,
                                                 0.695116817011, 1.0};
 

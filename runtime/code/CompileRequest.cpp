@@ -24,6 +24,7 @@ std::string encode(const CompileRequest &request) {
   bytes.text(options.device);
   bytes.text(options.target);
   bytes.text(options.dumpDir);
+  bytes.number(options.exact);
   bytes.number(options.countTiles);
   bytes.number(options.remarks);
   bytes.text(request.output);
@@ -40,6 +41,7 @@ Result<CompileRequest> decodeRequest(std::string_view encoded) {
   options.device = bytes.text();
   options.target = bytes.text();
   options.dumpDir = bytes.text();
+  options.exact = bytes.number(1);
   options.countTiles = bytes.number(1);
   options.remarks = bytes.number(1);
   request.output = bytes.text();

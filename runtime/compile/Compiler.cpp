@@ -131,6 +131,7 @@ Result<void> Compilation::runPipelines(const std::string &targetName) {
   mlir::attn::PipelineOptions options;
   options.target = targetName;
   options.dump = request.options.dumpDir;
+  options.exact = request.options.exact;
   options.countTiles = request.options.countTiles;
   PassManager passes(&context);
   passes.enableVerifier(false);

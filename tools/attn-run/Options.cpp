@@ -151,6 +151,7 @@ static const std::vector<Option> &table() {
       {"--seed", Takes::value, false, setSeed},
       {"--threads", Takes::value, false, setThreads},
       {"--emit", Takes::value, false, setEmit},
+      flag("--exact", [](Options &o) -> auto & { return o.engine.exact; }),
       flag("--remarks", [](Options &o) -> auto & { return o.engine.remarks; }),
       {"--cache-dir", Takes::value, false, setCacheDir},
       flag("--no-cache", [](Options &o) -> auto & { return o.noCache; }),
@@ -255,6 +256,7 @@ Compiles a file just in time and runs one of its functions.
   --seed=N            of random inputs (0)
   --threads=N         threads of a call; 0 is one per core
   --emit=KIND         print llvm, asm or obj instead of running; -o FILE
+  --exact             the exponential of f32 for bf16, too
   --dump=DIR          write the IR after every stage into a folder
   --remarks           print what the passes remark and what the cache did
   --cache-dir=DIR     where compiled code is kept; else $ATTN_CACHE_DIR,

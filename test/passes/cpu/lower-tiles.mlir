@@ -1,4 +1,6 @@
 // RUN: attn-opt %s --split-input-file --attn-lower-tiles --canonicalize --cse | FileCheck %s
+// RUN: attn-opt %s --split-input-file --attn-lower-tiles --canonicalize --cse | FileCheck %s --check-prefix=SHORT
+// RUN: attn-opt %s --split-input-file --attn-lower-tiles=exact --canonicalize --cse | FileCheck %s --check-prefix=EXACT
 
 // Both products broadcast an element of K or V into vectors of queries; there is
 // no scalar loop over keys, and without a mask nothing is selected by position.
@@ -220,6 +222,33 @@ module attributes {attn.target = "cpu:amx"} {
       %acc: memref<64x32xf32>, %max: memref<32xf32>, %sum: memref<32xf32>, %i: index, %scale: f32) {
     attn.online_softmax ins(%q, %k, %v : memref<32x64xbf16>, memref<?x64xbf16>, memref<?x64xbf16>)
       outs(%acc, %max, %sum : memref<64x32xf32>, memref<32xf32>, memref<32xf32>) at(%i, %i, %i, %i) key_tile(64) scale(%scale)
+    return
+  }
+}
+
+// -----
+
+// The short exponential of bf16 weights is a cubic, with `exact` it is that of
+// f32: of degree 6.
+
+// SHORT-LABEL: func @exponential_of_bf16
+// EXACT-LABEL: func @exponential_of_bf16
+// SHORT:       llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+// EXACT:       llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+// The factor of the old state is exact in both.
+// SHORT:       "llvm.x86.avx512.mask.reduce.ps.512"
+// EXACT:       "llvm.x86.avx512.mask.reduce.ps.512"
+// SHORT:       "llvm.x86.avx512.mask.reduce.ps.512"
+// SHORT-COUNT-3: math.fma
+// SHORT-NEXT:  "llvm.x86.avx512.mask.scalef.ps.512"
+// EXACT:       "llvm.x86.avx512.mask.reduce.ps.512"
+// EXACT-COUNT-6: math.fma
+// EXACT-NEXT:  "llvm.x86.avx512.mask.scalef.ps.512"
+module attributes {attn.target = "cpu:avx512bf16"} {
+  func.func @exponential_of_bf16(%q: memref<32x32xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>,
+      %acc: memref<64x16xf32>, %max: memref<16xf32>, %sum: memref<16xf32>, %i: index, %scale: f32) {
+    attn.online_softmax ins(%q, %k, %v : memref<32x32xbf16>, memref<?x64xbf16>, memref<?x64xbf16>)
+      outs(%acc, %max, %sum : memref<64x16xf32>, memref<16xf32>, memref<16xf32>) at(%i, %i, %i, %i) key_tile(64) scale(%scale)
     return
   }
 }

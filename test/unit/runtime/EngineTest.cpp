@@ -282,6 +282,7 @@ TEST(ModuleCache, options_make_a_difference) {
   for (auto change : std::vector<void (*)(CompileRequest &)>{
            [](CompileRequest &r) { r.options.device = "reference"; },
            [](CompileRequest &r) { r.options.target = "cpu:generic"; },
+           [](CompileRequest &r) { r.options.exact = true; },
            [](CompileRequest &r) { r.options.countTiles = true; },
            [](CompileRequest &r) { r.options.remarks = true; },
            [](CompileRequest &r) { r.options.dumpDir = "d"; },

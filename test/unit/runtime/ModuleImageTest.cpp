@@ -92,6 +92,7 @@ TEST(CompileRequest, comes_back_as_it_was) {
   request.options.device = "reference";
   request.options.target = "cpu:avx2";
   request.options.dumpDir = "d";
+  request.options.exact = true;
   request.options.countTiles = true;
   request.options.remarks = true;
   request.output = "asm";
@@ -103,6 +104,7 @@ TEST(CompileRequest, comes_back_as_it_was) {
   EXPECT_EQ(got->options.device, "reference");
   EXPECT_EQ(got->options.target, "cpu:avx2");
   EXPECT_EQ(got->options.dumpDir, "d");
+  EXPECT_TRUE(got->options.exact);
   EXPECT_TRUE(got->options.countTiles);
   EXPECT_TRUE(got->options.remarks);
   EXPECT_EQ(got->output, "asm");
