@@ -81,9 +81,12 @@ def TileAttention : Pass<"attn-tile-attention", "func::FuncOp"> {
     tile may see is skipped; a tile in which every query sees every key runs
     without mask.
 
-    Sizes of the tiles come from the target: M query rows by N keys. Rows are
-    heads times positions, so that the heads of a group share a tile where there
-    are fewer positions than rows.
+    Sizes of the tiles come from the target and the sizes that are known: M query
+    rows by N keys. Rows are heads times positions, so that the heads of a group
+    share a tile where there are fewer positions than rows. Where a key head has
+    one query tile, and more keys than 2048 or an unknown number, a parallel loop
+    over parts of 2048 keys comes first, and `attn.online_merge` joins the states
+    that it leaves.
 
     ```mlir
     %o = attn.gqa %q, %k, %v align(top_left) mask(#attn.causal) : ...
@@ -321,7 +324,8 @@ def PackTiles : Pass<"attn-pack-tiles", "func::FuncOp"> {
   let description = [{
     Needs: `attn.online_softmax` on tensors.
     Guarantees: its query operand is packed, once per query tile and outside the
-    loop over key tiles.
+    loop over key tiles; for targets that multiply bf16 in pairs, in pairs. A tile
+    of a known number of rows, at most a vector's lanes, is left as it is.
 
     ```mlir
     attn.online_softmax ins(%q, ...) scale(%s)
