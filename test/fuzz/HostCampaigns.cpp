@@ -140,9 +140,11 @@ NamedCampaign attn::fuzz::optionsCampaign() {
        "x.mlir\n--input=2x3xf32=1\n--input=q=index=5\n--output=-\n--seed=7",
        "--expect=@o.npy\n--atol=1e-5\n--rtol=0.5\nx.mlir\n--threads=2",
        "x.mlir\n--benchmark=10\n--device=reference\n--output=@o.npy",
-       "x.mlir\n--emit=asm\n--benchmark", "--help"},
+       "x.mlir\n--emit=asm\n--benchmark", "--help",
+       "x.mlir\n--cache-dir=d\n--remarks", "x.mlir\n--no-cache"},
       {"--", "-", "=", "\n", "--input", "--output", "--expect", "--emit",
-       "--benchmark", "--remarks", "--dump", "-o", "inf", "nan", "@", "obj"}};
+       "--benchmark", "--remarks", "--dump", "--cache-dir", "--no-cache", "-o",
+       "inf", "nan", "@", "obj"}};
   named.mutate = mutateBinary;
   named.campaign.count = 20000;
   named.consume = [](const std::string &text) {
