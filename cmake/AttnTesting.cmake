@@ -13,8 +13,8 @@ find_program(ATTN_LIT NAMES llvm-lit lit lit.py
         ${LLVM_TOOLS_BINARY_DIR}/../build/utils/lit
   REQUIRED)
 
-# Every test has it: tests compile what they test, and leave the disk cache of
-# who runs them alone.
+# For tests that run programs: they compile what they test, and leave the disk
+# cache of who runs them alone. GoogleTest programs see to that themselves.
 set(ATTN_TEST_ENVIRONMENT "ATTN_CACHE_DIR=")
 
 # attn_configure_lit(SOURCE_ROOT): writes the site configuration of a lit suite
@@ -40,7 +40,8 @@ endfunction()
 # because they share something costly such as a compiled program.
 function(attn_add_gtest name)
   cmake_parse_arguments(ARG "WHOLE" "" "LINK" ${ARGN})
-  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS}
+    ${PROJECT_SOURCE_DIR}/cmake/TestEnvironment.cpp)
   target_link_libraries(${name}
     PRIVATE attn_flags ${ARG_LINK} GTest::gmock GTest::gtest GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE
@@ -48,13 +49,11 @@ function(attn_add_gtest name)
   attn_set_sanitizer_options(${name})
   if(ARG_WHOLE)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 1500
-      ENVIRONMENT "${ATTN_TEST_ENVIRONMENT}")
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1500)
   else()
     gtest_discover_tests(${name} TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST
       NO_PRETTY_VALUES
-      DISCOVERY_TIMEOUT 60
-      PROPERTIES TIMEOUT 600 ENVIRONMENT "${ATTN_TEST_ENVIRONMENT}")
+      DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
   endif()
 endfunction()
 
