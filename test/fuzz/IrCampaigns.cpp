@@ -202,7 +202,7 @@ NamedCampaign attn::fuzz::irCampaign() {
     mlir::PassManager manager(parser().get());
     mlir::attn::PipelineOptions options;
     options.target = std::string("cpu:generic");
-    mlir::attn::buildTarget(manager, options);
+    mlir::attn::buildSource(manager, options);
     mlir::attn::buildRewrite(manager, options);
     return mlir::succeeded(manager.run(*module));
   };
