@@ -46,18 +46,23 @@ static LogicalResult rebuildOnBuffers(Operation *op, MutableOperandRange inits,
   return success();
 }
 
+/// Whether an op reads what its inits hold before it.
+static bool readsInits(PackQueryOp) { return false; }
+static bool readsInits(OnlineMergeOp) { return true; }
+static bool readsInits(OnlineFinishOp) { return false; }
+static bool readsInits(MatmulTileOp op) { return !op.getInit(); }
+
 namespace {
 
 /// %r = attn.op ins(%a : tensor) outs(%b : tensor) -> tensor
 ///   ->  attn.op ins(%a : memref) outs(%b : memref), with %r being %b.
-/// For ops that overwrite every element of their inits that is read later.
 template <typename OpTy>
-struct OverwritingModel
-    : public DstBufferizableOpInterfaceExternalModel<OverwritingModel<OpTy>,
-                                                     OpTy> {
+struct TileOpModel
+    : public DstBufferizableOpInterfaceExternalModel<TileOpModel<OpTy>, OpTy> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &state) const {
-    return !cast<OpTy>(op).isDpsInit(&operand);
+    auto tileOp = cast<OpTy>(op);
+    return !tileOp.isDpsInit(&operand) || readsInits(tileOp);
   }
 
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
@@ -68,39 +73,15 @@ struct OverwritingModel
   }
 };
 
-/// The same for attn.matmul_tile, which adds to its init unless it has another.
-struct MatmulTileModel
-    : public DstBufferizableOpInterfaceExternalModel<MatmulTileModel,
-                                                     MatmulTileOp> {
-  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
-                              const AnalysisState &state) const {
-    auto tile = cast<MatmulTileOp>(op);
-    return !tile.isDpsInit(&operand) || !tile.getInit();
-  }
-
-  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
-                          const BufferizationOptions &options,
-                          BufferizationState &state) const {
-    return rebuildOnBuffers(op, cast<MatmulTileOp>(op).getDpsInitsMutable(),
-                            rewriter, options, state);
-  }
-};
-
-static MutableOperandRange getInits(OnlineSoftmaxOp op) {
-  return op.getInitsMutable();
-}
-static MutableOperandRange getInits(OnlineMergeOp op) {
-  return op.getDpsInitsMutable();
-}
-
-/// The same for ops that update their inits.
-template <typename OpTy>
-struct UpdatingModel
-    : public BufferizableOpInterface::ExternalModel<UpdatingModel<OpTy>, OpTy> {
+/// The same for attn.online_softmax, which is not in destination style and
+/// updates its inits.
+struct OnlineSoftmaxModel
+    : public BufferizableOpInterface::ExternalModel<OnlineSoftmaxModel,
+                                                    OnlineSoftmaxOp> {
   /// The result of the init `operand`, or null for an input.
   static OpResult getTiedResult(Operation *op, OpOperand &operand) {
-    for (auto [result, init] :
-         llvm::zip(op->getResults(), getInits(cast<OpTy>(op))))
+    for (auto [result, init] : llvm::zip(
+             op->getResults(), cast<OnlineSoftmaxOp>(op).getInitsMutable()))
       if (&init == &operand)
         return result;
     return {};
@@ -123,8 +104,8 @@ struct UpdatingModel
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    return rebuildOnBuffers(op, getInits(cast<OpTy>(op)), rewriter, options,
-                            state);
+    return rebuildOnBuffers(op, cast<OnlineSoftmaxOp>(op).getInitsMutable(),
+                            rewriter, options, state);
   }
 };
 
@@ -132,10 +113,10 @@ struct UpdatingModel
 
 void attn::registerBufferizationModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, AttnDialect *) {
-    OnlineSoftmaxOp::attachInterface<UpdatingModel<OnlineSoftmaxOp>>(*context);
-    OnlineMergeOp::attachInterface<UpdatingModel<OnlineMergeOp>>(*context);
-    PackQueryOp::attachInterface<OverwritingModel<PackQueryOp>>(*context);
-    OnlineFinishOp::attachInterface<OverwritingModel<OnlineFinishOp>>(*context);
-    MatmulTileOp::attachInterface<MatmulTileModel>(*context);
+    OnlineSoftmaxOp::attachInterface<OnlineSoftmaxModel>(*context);
+    PackQueryOp::attachInterface<TileOpModel<PackQueryOp>>(*context);
+    OnlineMergeOp::attachInterface<TileOpModel<OnlineMergeOp>>(*context);
+    OnlineFinishOp::attachInterface<TileOpModel<OnlineFinishOp>>(*context);
+    MatmulTileOp::attachInterface<TileOpModel<MatmulTileOp>>(*context);
   });
 }
