@@ -8,6 +8,7 @@
 #include "passes/Passes.h"
 #include "passes/tile/MatrixProduct.h"
 #include "passes/tile/Tile.h"
+#include "passes/tile/TileShape.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -44,15 +45,10 @@ static MatmulShape chooseShape(int64_t rows, int64_t columns,
   // is wide, for long streams.
   constexpr int64_t kRows = 256, kColumns = 192, kColumnsOfFewRows = 768;
   int64_t vectors = target.maxVectors();
-  if (!ShapedType::isDynamic(columns)) {
-    // As for attention, a panel has work that does not grow with its vectors.
-    auto cost = [&](int64_t v) {
-      return llvm::divideCeil(columns, v * target.vectorWidth) * (3 * v + 1);
-    };
-    for (int64_t v = vectors - 1; v > 0; --v)
-      if (cost(v) < cost(vectors))
-        vectors = v;
-  }
+  if (!ShapedType::isDynamic(columns))
+    vectors = chooseVectors(target, [&](int64_t lanes) {
+      return int64_t(llvm::divideCeil(columns, lanes));
+    });
   MatmulShape shape;
   shape.panel = vectors * target.vectorWidth;
   shape.blockRows = target.blockRows[vectors - 1];

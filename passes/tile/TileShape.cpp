@@ -23,6 +23,22 @@ static int64_t countQueryTiles(int64_t heads, int64_t positions, int64_t rows) {
   return llvm::divideCeil(heads, std::min(rows / positions, heads));
 }
 
+int64_t
+attn::chooseVectors(const TargetInfo &target,
+                    llvm::function_ref<int64_t(int64_t rows)> countTiles) {
+  // Beside work that grows with the vectors of a tile there is some that does
+  // not: reading and packing what the lanes are multiplied with. It is about a
+  // third of a vector.
+  auto cost = [&](int64_t v) {
+    return countTiles(v * target.vectorWidth) * (3 * v + 1);
+  };
+  int64_t vectors = target.maxVectors();
+  for (int64_t v = vectors - 1; v > 0; --v)
+    if (cost(v) < cost(vectors))
+      vectors = v;
+  return vectors;
+}
+
 TileShape attn::chooseTileShape(SoftmaxFamilyInterface op,
                                 const TargetInfo &target) {
   auto query = cast<ShapedType>(op.getQuery().getType());
@@ -35,9 +51,8 @@ TileShape attn::chooseTileShape(SoftmaxFamilyInterface op,
             ? ShapedType::kDynamic
             : query.getDimSize(1) / key.getDimSize(1);
 
-  int64_t vectors = target.maxVectors();
   // The heads of a group count only where a tile has room for more than one.
-  int64_t widest = vectors * target.vectorWidth;
+  int64_t widest = target.maxVectors() * target.vectorWidth;
   bool areRowsKnown = !ShapedType::isDynamic(positions) && positions > 0 &&
                       (!ShapedType::isDynamic(heads) || positions >= widest);
   if (!areRowsKnown)
@@ -50,17 +65,10 @@ TileShape attn::chooseTileShape(SoftmaxFamilyInterface op,
   if (heads * positions <= target.vectorWidth)
     return {target.vectorWidth, kKeysOfFewRows, kSplitKeys};
 
-  // Beside work that grows with the vectors of a tile there is some that does
-  // not: reading K and V and packing. It is about a third of a vector.
-  auto cost = [&](int64_t v) {
-    return countQueryTiles(heads, positions, v * target.vectorWidth) *
-           (3 * v + 1);
+  auto countTiles = [&](int64_t rows) {
+    return countQueryTiles(heads, positions, rows);
   };
-  for (int64_t v = vectors - 1; v > 0; --v)
-    if (cost(v) < cost(vectors))
-      vectors = v;
-  int64_t rows = vectors * target.vectorWidth;
-  bool isOneTile = countQueryTiles(heads, positions, rows) == 1;
-
+  int64_t rows = chooseVectors(target, countTiles) * target.vectorWidth;
+  bool isOneTile = countTiles(rows) == 1;
   return {rows, target.keyTile, isOneTile ? kSplitKeys : 0};
 }

@@ -21,6 +21,11 @@ struct TileShape {
   int64_t splitKeys = 0;
 };
 
+/// Lane vectors of the tiles that cost least in all, if there are
+/// `countTiles(rows)` of them with `rows` lanes.
+int64_t chooseVectors(const TargetInfo &target,
+                      llvm::function_ref<int64_t(int64_t rows)> countTiles);
+
 /// The tile shape that wastes least of the target's vectors on `op`. Queries
 /// are lanes, so a tile has whole vectors of them; where the sizes are not
 /// known, it is the widest.
