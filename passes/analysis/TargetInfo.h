@@ -51,6 +51,11 @@ struct TargetInfo {
     return (features & feature) == feature;
   }
 
+  /// Whether elements of this type are multiplied in pairs.
+  bool multipliesPairs(Type element) const {
+    return element.isBF16() && has(CpuFeatures::avx512bf16);
+  }
+
   /// What rows of a transposed buffer come in multiples of: whole vectors and
   /// whole register blocks.
   int64_t rowMultiple() const {
@@ -68,7 +73,7 @@ struct TargetInfo {
 /// The target of this name, or null. "host" is not a name here.
 const TargetInfo *lookupTarget(llvm::StringRef name);
 
-/// Names of all targets, for messages: "cpu:generic, cpu:avx2, cpu:avx512".
+/// Names of all targets, for messages: "cpu:generic, cpu:avx2, ...".
 std::string listTargets();
 
 /// Replaces "host" by the best target that the running CPU has, without AMX

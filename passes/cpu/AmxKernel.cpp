@@ -272,8 +272,8 @@ void AmxKernel::emitWeightedSum(const LaneVectors &rescale) {
   Value depth = roundUp(keyRows, kTileDepth);
   Value zeros =
       arith::ConstantOp::create(kb.b, kb.loc, kb.b.getZeroAttr(pairLanes(kb)));
-  kb.loop(countPairs(keyRows), kb.fold<arith::ShRUIOp>(depth, kb.index(1)), 1,
-          [&](Value pair) {
+  kb.loop(countPairs(kb, keyRows), kb.fold<arith::ShRUIOp>(depth, kb.index(1)),
+          1, [&](Value pair) {
             for (int64_t v = 0; v < kb.vectors; ++v)
               kb.storeLanes(zeros, weights, {pair, kb.index(v * kTileDepth)});
           });

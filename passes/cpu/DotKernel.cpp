@@ -22,9 +22,6 @@ public:
   DotKernel(const KernelBuilder &kb, OnlineSoftmaxOp op)
       : PairWeights(kb, op, /*keyMultiple=*/2) {}
 
-  int64_t getScoreRows() override {
-    return llvm::alignTo(op.getKeyTile(), kb.blockRows());
-  }
   ScoreBounds emitScores(Value scores) override;
   Value emitValues(Value hasMasked) override;
   void emitWeightedSum(const LaneVectors &rescale) override;
@@ -50,21 +47,20 @@ Value DotKernel::getKeys() {
   Value copy = createBuffer(
       keyTile(),
       getAsOpFoldResult(kb.mul(kb.dim(op.getQuery(), 0), kb.index(2))));
-  Value odd = kb.fold<arith::AndIOp>(kb.dim(op.getKey(), 1), kb.index(1));
   return kb
       .ifElse(
-          kb.cmp(arith::CmpIPredicate::eq, odd, kb.index(0)),
-          [&] { return SmallVector<Value>{kb.castToRows(op.getKey())}; },
+          kb.isOdd(kb.dim(op.getKey(), 1)),
           [&] {
             copyKeys(kb.index(0), copy);
             return SmallVector<Value>{kb.castToRows(copy)};
-          })
+          },
+          [&] { return SmallVector<Value>{kb.castToRows(op.getKey())}; })
       .front();
 }
 
 ScoreBounds DotKernel::emitScores(Value scores) {
   Value keys = getKeys();
-  Value pairs = countPairs(kb.dim(op.getKey(), 1));
+  Value pairs = countPairs(kb, kb.dim(op.getKey(), 1));
   Value zero = kb.constant(kb.f32Lanes(), 0.0);
   Value scale = kb.broadcast(op.getScale());
   return emitScoreBlocks(kb, keyRows, scores, [&](ArrayRef<Value> keyRow) {
@@ -105,8 +101,7 @@ void DotKernel::interleaveValues(NonFiniteFilter *filter) {
   Value wholePairs = kb.fold<arith::ShRUIOp>(keyRows, kb.index(1));
   kb.loop(kb.index(0), wholePairs, 1,
           [&](Value pair) { interleavePair(pair, /*isWhole=*/true, filter); });
-  Value odd = kb.fold<arith::AndIOp>(keyRows, kb.index(1));
-  kb.ifThen(kb.cmp(arith::CmpIPredicate::ne, odd, kb.index(0)),
+  kb.ifThen(kb.isOdd(keyRows),
             [&] { interleavePair(wholePairs, /*isWhole=*/false, filter); });
 }
 
@@ -131,7 +126,7 @@ Value DotKernel::emitValues(Value hasMasked) {
 }
 
 void DotKernel::emitWeightedSum(const LaneVectors &rescale) {
-  Value pairs = countPairs(keyRows);
+  Value pairs = countPairs(kb, keyRows);
   emitSumBlocks(
       kb, kb.dim(op.getValue(), 1), rescale, op.getAcc(),
       [&](Value column, ValueRange init) {

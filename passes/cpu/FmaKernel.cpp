@@ -20,9 +20,6 @@ public:
       : F32Weights(kb, op),
         isF32(getElementTypeOrSelf(op.getKey().getType()).isF32()) {}
 
-  int64_t getScoreRows() override {
-    return llvm::alignTo(op.getKeyTile(), kb.blockRows());
-  }
   ScoreBounds emitScores(Value scores) override;
   Value emitValues(Value hasMasked) override;
   void emitWeightedSum(const LaneVectors &rescale) override;

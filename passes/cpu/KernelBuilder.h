@@ -55,6 +55,11 @@ struct KernelBuilder {
   }
   /// The column at which lane vector `v` of the query tile begins.
   Value lane(int64_t v) const { return index(v * target.vectorWidth); }
+  /// Whether an index is odd.
+  Value isOdd(Value x) const {
+    return cmp(arith::CmpIPredicate::ne, fold<arith::AndIOp>(x, index(1)),
+               index(0));
+  }
   Value dim(Value memref, int64_t d) const {
     return b.createOrFold<memref::DimOp>(loc, memref, d);
   }
@@ -111,10 +116,11 @@ struct KernelBuilder {
     vector::StoreOp::create(b, loc, vector, memref, indices);
   }
   /// Fetches what is at `indices`, which may be outside of the buffer, into the
-  /// second level of cache.
-  void prefetch(Value memref, ValueRange indices) const {
+  /// cache of level 1 or 2.
+  void prefetch(Value memref, ValueRange indices, int64_t cacheLevel) const {
     memref::PrefetchOp::create(b, loc, memref, indices, /*isWrite=*/false,
-                               /*localityHint=*/2, /*isDataCache=*/true);
+                               /*localityHint=*/4 - cacheLevel,
+                               /*isDataCache=*/true);
   }
   /// A matrix whose rows lie at a distance known at run time, so that views of
   /// different strides have one type.

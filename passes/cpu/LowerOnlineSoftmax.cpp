@@ -227,9 +227,7 @@ LaneVectors OnlineSoftmaxLowering::applyExponential(const ScoreBounds &bounds,
     Value oldMax = kb.loadLanes(op.getMax(), kb.lane(v));
     Value newMax = kb.max(oldMax, tileMax);
     kb.storeLanes(newMax, op.getMax(), kb.lane(v));
-    // A row that has seen no key has maximum -inf, and -inf - -inf is NaN.
-    Value isEmpty = kb.cmpf(CmpFPredicate::OEQ, newMax, f(-kInfinity));
-    shift.push_back(kb.select(isEmpty, f(0.0), newMax));
+    shift.push_back(emitShift(kb, newMax));
     rescale.push_back(emitExpOfDifference(kb, oldMax, shift.back()));
   }
   SmallVector<Value> sums = kb.ifElse(

@@ -88,17 +88,12 @@ LogicalResult attn::lowerOnlineMerge(RewriterBase &rewriter, OnlineMergeOp op,
   rewriter.setInsertionPoint(op);
   KernelBuilder kb =
       KernelBuilder::forTile(rewriter, op.getLoc(), target, numRows);
-  VectorType type = kb.f32Lanes();
   for (int64_t v = 0; v < kb.vectors; ++v) {
     Value lane = kb.lane(v);
     Value max = kb.loadLanes(op.getMax(), lane);
     Value otherMax = kb.loadLanes(op.getOtherMax(), lane);
     Value newMax = kb.max(max, otherMax);
-    // Without a key in either, -inf - -inf is NaN.
-    Value isEmpty =
-        kb.cmpf(arith::CmpFPredicate::OEQ, newMax,
-                kb.constant(type, -std::numeric_limits<double>::infinity()));
-    Value shift = kb.select(isEmpty, kb.constant(type, 0.0), newMax);
+    Value shift = emitShift(kb, newMax);
     Value factor = emitExpOfDifference(kb, max, shift);
     Value otherFactor = emitExpOfDifference(kb, otherMax, shift);
     auto merge = [&](Value to, Value from, ValueRange place) {

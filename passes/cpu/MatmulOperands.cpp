@@ -21,9 +21,8 @@ static Type getElement(Value memref) {
 }
 
 MatmulForm::MatmulForm(MatmulTileOp op, const TargetInfo &target) {
-  isPairs = target.has(CpuFeatures::avx512bf16) &&
-            getElement(op.getLeft()).isBF16() &&
-            getElement(op.getRight()).isBF16();
+  isPairs = target.multipliesPairs(getElement(op.getLeft())) &&
+            target.multipliesPairs(getElement(op.getRight()));
   panel = op.getPanel();
   rows = llvm::alignTo(op.getRows(), target.rowMultiple());
   // A panel of this depth and the rows of A that meet it stay in a cache.
@@ -39,8 +38,7 @@ MatmulForm::MatmulForm(MatmulTileOp op, const TargetInfo &target) {
 }
 
 Value MatmulForm::countElements(const KernelBuilder &kb, Value count) const {
-  return isPairs ? kb.fold<arith::ShRUIOp>(kb.add(count, 1), kb.index(1))
-                 : count;
+  return isPairs ? countPairs(kb, count) : count;
 }
 
 /// The part of `memref` from `row` and `column` on.
@@ -66,7 +64,8 @@ static void emitInterleavedRows(const KernelBuilder &kb, Value from, Value row,
       Value at = kb.add(column, part);
       if (prefetchDistance && isWhole)
         for (int64_t p = 0; p < 2; ++p)
-          kb.prefetch(from, {kb.add(kb.add(first, p), prefetchDistance), at});
+          kb.prefetch(from, {kb.add(kb.add(first, p), prefetchDistance), at},
+                      /*cacheLevel=*/2);
       Value even = loadPart(kb, from, {first, at}, width, mask);
       Value odd = isWhole
                       ? loadPart(kb, from, {kb.add(first, 1), at}, width, mask)
@@ -83,8 +82,7 @@ static void emitInterleavedRows(const KernelBuilder &kb, Value from, Value row,
   Value wholePairs = kb.fold<arith::ShRUIOp>(count, kb.index(1));
   kb.loop(kb.index(0), wholePairs, 1,
           [&](Value pair) { interleave(pair, /*isWhole=*/true); });
-  Value odd = kb.fold<arith::AndIOp>(count, kb.index(1));
-  kb.ifThen(kb.cmp(CmpIPredicate::ne, odd, kb.index(0)),
+  kb.ifThen(kb.isOdd(count),
             [&] { interleave(wholePairs, /*isWhole=*/false); });
 }
 
@@ -118,23 +116,18 @@ Value LeftBlock::emitRows(Value k, Value count) {
     return copy;
   }
   // With an odd depth the last pair would reach beyond its row.
-  Value odd = kb.fold<arith::AndIOp>(kb.dim(left, 1), kb.index(1));
   return kb
       .ifElse(
-          kb.cmp(CmpIPredicate::eq, odd, zero),
-          [&] { return SmallVector<Value>{createDirect()}; },
+          kb.isOdd(kb.dim(left, 1)),
           [&] {
             Value copy = createCopy(kb.b.getBF16Type());
             Value from = createDirect();
-            int64_t width = 2 * kb.target.vectorWidth;
             kb.loop(zero, rows, 1, [&](Value row) {
-              forEachPartOfRow(kb, count, width, [&](Value column, Value mask) {
-                kb.storeLanes(loadPart(kb, from, {row, column}, width, mask),
-                              copy, {row, column});
-              });
+              emitPairRowCopy(kb, from, row, copy, row, count);
             });
             return SmallVector<Value>{kb.castToRows(copy)};
-          })
+          },
+          [&] { return SmallVector<Value>{createDirect()}; })
       .front();
 }
 
@@ -189,7 +182,8 @@ Value RightPanel::useInPlace(const PanelPlace &place) {
   kb.loop(kb.index(0), place.count, 1, [&](Value row) {
     Value next = kb.add(kb.add(place.k, place.step), row);
     for (int64_t v = 0; v < kb.vectors; ++v)
-      kb.prefetch(op.getRight(), {next, kb.add(place.column, kb.lane(v))});
+      kb.prefetch(op.getRight(), {next, kb.add(place.column, kb.lane(v))},
+                  /*cacheLevel=*/2);
   });
   return castToPanel(createView(kb, op.getRight(), place.k, place.column,
                                 getAsOpFoldResult(place.count),
@@ -204,7 +198,7 @@ void RightPanel::packRows(const PanelPlace &place, Value buffer) {
       Value row = kb.add(place.k, step);
       for (int64_t v = 0; v < kb.vectors; ++v) {
         Value column = kb.add(place.column, kb.lane(v));
-        kb.prefetch(right, {kb.add(row, place.step), column});
+        kb.prefetch(right, {kb.add(row, place.step), column}, /*cacheLevel=*/2);
         kb.storeLanes(widen(kb.loadLanes(right, {row, column})), buffer,
                       {step, kb.lane(v)});
       }

@@ -129,9 +129,6 @@ Value NonFiniteFilter::emitFound() {
                                none);
 }
 
-F32Weights::F32Weights(const KernelBuilder &kb, OnlineSoftmaxOp op)
-    : kb(kb), op(op), keyRows(kb.dim(op.getKey(), 0)) {}
-
 LaneVectors
 F32Weights::emitWeights(Value scores,
                         llvm::function_ref<Value(Value, int64_t)> weight) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The two products of a key tile with queries as lanes, and the forms that
-// their operands need. An element of K or V (or a pair of them) is broadcast
-// and multiplied with a vector of queries, so K never has to be packed, and
-// maximum and sum over keys need no horizontal step.
+// The two products of a key tile, and the forms that their operands need.
+// Scores and weights have queries as lanes, so that maximum and sum over keys
+// need no horizontal step.
 
 #ifndef ATTN_PASSES_CPU_MICROKERNELS_H
 #define ATTN_PASSES_CPU_MICROKERNELS_H
@@ -49,7 +48,9 @@ public:
   virtual ~MicroKernel() = default;
 
   /// Rows that a buffer of scores needs: those of a key tile, in whole blocks.
-  virtual int64_t getScoreRows() = 0;
+  virtual int64_t getScoreRows() {
+    return llvm::alignTo(op.getKeyTile(), kb.blockRows());
+  }
 
   /// scores[t, :] = scale * sum_d K[t, d] Q[:, d] for the keys of the tile, and
   /// their bounds. Rows of `scores` up to the next multiple of the block are
@@ -77,6 +78,14 @@ public:
 
   /// Lane vector `v` of the weights of key `row` in f32.
   virtual Value loadWeight(Value row, int64_t v) = 0;
+
+protected:
+  MicroKernel(const KernelBuilder &kb, OnlineSoftmaxOp op)
+      : kb(kb), op(op), keyRows(kb.dim(op.getKey(), 0)) {}
+
+  const KernelBuilder &kb;
+  OnlineSoftmaxOp op;
+  Value keyRows;
 };
 
 /// What kernels have in common whose weights are f32 and take the place of the
@@ -90,14 +99,11 @@ public:
   Value loadWeight(Value row, int64_t v) override;
 
 protected:
-  F32Weights(const KernelBuilder &kb, OnlineSoftmaxOp op);
+  using MicroKernel::MicroKernel;
 
   /// Maps the rows of K or V in use into `copy`.
   void copyRows(Value rows, Value copy, llvm::function_ref<Value(Value)> map);
 
-  const KernelBuilder &kb;
-  OnlineSoftmaxOp op;
-  Value keyRows;
   Value weights;
 };
 

@@ -44,8 +44,7 @@ LogicalResult attn::packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
   Location loc = op.getLoc();
   Value query = op.getQuery();
   rewriter.setInsertionPointAfterValue(query);
-  bool isPairs = getElementTypeOrSelf(query).isBF16() &&
-                 target.has(CpuFeatures::avx512bf16);
+  bool isPairs = target.multipliesPairs(getElementTypeOrSelf(query));
   int64_t perLane = isPairs ? 2 : 1;
   // Rows of the packed tile come in whole blocks of the transpose.
   OpFoldResult depth = affine::makeComposedFoldedAffineApply(

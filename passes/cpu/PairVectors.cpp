@@ -9,6 +9,10 @@
 using namespace mlir;
 using namespace mlir::attn;
 
+Value attn::countPairs(const KernelBuilder &kb, Value count) {
+  return kb.fold<arith::ShRUIOp>(kb.add(count, 1), kb.index(1));
+}
+
 VectorType attn::pairLanes(const KernelBuilder &kb) {
   return VectorType::get({2 * kb.target.vectorWidth}, kb.b.getBF16Type());
 }

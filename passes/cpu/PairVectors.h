@@ -10,6 +10,9 @@
 
 namespace mlir::attn {
 
+/// Pairs that `count` elements fill, the last one perhaps by half.
+Value countPairs(const KernelBuilder &kb, Value count);
+
 /// A pair of bf16 in each lane.
 VectorType pairLanes(const KernelBuilder &kb);
 

@@ -5,6 +5,7 @@
 #include "passes/cpu/PairWeights.h"
 
 #include "passes/cpu/PairVectors.h"
+#include "passes/cpu/TileCopies.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -13,27 +14,17 @@ using namespace mlir::attn;
 
 PairWeights::PairWeights(const KernelBuilder &kb, OnlineSoftmaxOp op,
                          int64_t keyMultiple)
-    : kb(kb), op(op), keyRows(kb.dim(op.getKey(), 0)),
-      maxKeys(llvm::alignTo(op.getKeyTile(), keyMultiple)),
+    : MicroKernel(kb, op), maxKeys(llvm::alignTo(op.getKeyTile(), keyMultiple)),
       weights(createBuffer(kb.b.getIndexAttr(maxKeys / 2),
                            kb.b.getIndexAttr(2 * kb.rows()))) {}
-
-Value PairWeights::countPairs(Value count) {
-  return kb.fold<arith::ShRUIOp>(kb.add(count, 1), kb.index(1));
-}
 
 Value PairWeights::createBuffer(OpFoldResult rows, OpFoldResult columns) {
   return kb.scratch({rows, columns}, kb.b.getBF16Type());
 }
 
 void PairWeights::copyKeys(Value first, Value copy) {
-  Value headDim = kb.dim(op.getKey(), 1);
-  int64_t width = 2 * kb.target.vectorWidth;
   kb.loop(first, keyRows, 1, [&](Value row) {
-    forEachPartOfRow(kb, headDim, width, [&](Value column, Value mask) {
-      kb.storeLanes(loadPart(kb, op.getKey(), {row, column}, width, mask), copy,
-                    {row, column});
-    });
+    emitPairRowCopy(kb, op.getKey(), row, copy, row, kb.dim(op.getKey(), 1));
   });
 }
 
@@ -42,8 +33,7 @@ PairWeights::emitWeights(Value scores,
                          llvm::function_ref<Value(Value, int64_t)> weight) {
   OpBuilder &b = kb.b;
   // The key that the last one of an odd number is paired with weighs nothing.
-  Value odd = kb.fold<arith::AndIOp>(keyRows, kb.index(1));
-  kb.ifThen(kb.cmp(arith::CmpIPredicate::ne, odd, kb.index(0)), [&] {
+  kb.ifThen(kb.isOdd(keyRows), [&] {
     Value low =
         kb.constant(kb.f32Lanes(), -std::numeric_limits<double>::infinity());
     for (int64_t v = 0; v < kb.vectors; ++v)
@@ -56,7 +46,7 @@ PairWeights::emitWeights(Value scores,
       DenseElementsAttr::get(pairType, b.getFloatAttr(b.getBF16Type(), 1.0)));
   SmallVector<Value> zeros(kb.vectors, kb.constant(kb.f32Lanes(), 0.0));
   return kb.loop(
-      kb.index(0), countPairs(keyRows), 1, zeros,
+      kb.index(0), countPairs(kb, keyRows), 1, zeros,
       [&](Value pair, ValueRange carried) {
         SmallVector<Value> sums(carried);
         Value first = kb.mul(pair, kb.index(2));
@@ -77,7 +67,5 @@ Value PairWeights::loadWeight(Value row, int64_t v) {
   Value both =
       kb.loadVector(weights, {pair, kb.index(2 * v * kb.target.vectorWidth)},
                     2 * kb.target.vectorWidth);
-  Value odd = kb.fold<arith::AndIOp>(row, kb.index(1));
-  return extractFromPairs(kb, both,
-                          kb.cmp(arith::CmpIPredicate::ne, odd, kb.index(0)));
+  return extractFromPairs(kb, both, kb.isOdd(row));
 }

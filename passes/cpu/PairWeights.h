@@ -22,7 +22,6 @@ protected:
   /// For a kernel that takes keys in multiples of `keyMultiple`, which is even.
   PairWeights(const KernelBuilder &kb, OnlineSoftmaxOp op, int64_t keyMultiple);
 
-  Value countPairs(Value count);
   /// A bf16 buffer.
   Value createBuffer(OpFoldResult rows, OpFoldResult columns);
   /// Keys of a tile, up to the multiple.
@@ -31,9 +30,6 @@ protected:
   /// vectors of pairs.
   void copyKeys(Value first, Value copy);
 
-  const KernelBuilder &kb;
-  OnlineSoftmaxOp op;
-  Value keyRows;
   int64_t maxKeys;
   Value weights; ///< pairs of keys x queries x 2
 };

@@ -29,7 +29,7 @@ public:
   RowKernel(const KernelBuilder &kb, OnlineSoftmaxOp op)
       : F32Weights(kb, op),
         element(getElementTypeOrSelf(op.getKey().getType())),
-        usesPairs(element.isBF16() && kb.target.has(CpuFeatures::avx512bf16)),
+        usesPairs(kb.target.multipliesPairs(element)),
         numRows(*op.getNumUnpackedRows()) {
     auto query = cast<MemRefType>(op.getQuery().getType());
     positions = query.getDimSize(1);
@@ -80,9 +80,7 @@ void RowKernel::prefetchRow(Value memref, Value row, Value column) {
                         : std::max<int64_t>(type.getDimSize(1), 1);
   int64_t rowBytes = columns * element.getIntOrFloatBitWidth() / 8;
   Value ahead = kb.add(row, llvm::divideCeil(kPrefetchBytes, rowBytes));
-  memref::PrefetchOp::create(kb.b, kb.loc, memref, ValueRange{ahead, column},
-                             /*isWrite=*/false, /*localityHint=*/3,
-                             /*isDataCache=*/true);
+  kb.prefetch(memref, {ahead, column}, /*cacheLevel=*/1);
 }
 
 SmallVector<Value> RowKernel::multiplyColumns(Value key, Value column,
@@ -103,19 +101,11 @@ Value RowKernel::addUpLanes(SmallVector<Value> sums) {
   // number, and puts the sums of vectors that differ in it side by side.
   int64_t width = kb.target.vectorWidth;
   sums.resize(width, sums.front());
-  for (int64_t step = 1; step < width; step *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < width; ++lane) {
-      bool second = lane & step;
-      low.push_back(second ? width + lane - step : lane);
-      high.push_back(second ? width + lane : lane + step);
-    }
+  for (int64_t step = 1; step < width; step *= 2)
     for (int64_t n = 0; n < width; n += 2 * step) {
-      Value x = sums[n], y = sums[n + step];
-      sums[n] = kb.addf(vector::ShuffleOp::create(kb.b, kb.loc, x, y, low),
-                        vector::ShuffleOp::create(kb.b, kb.loc, x, y, high));
+      auto [x, y] = exchangeLanes(kb, sums[n], sums[n + step], step);
+      sums[n] = kb.addf(x, y);
     }
-  }
   return sums.front();
 }
 

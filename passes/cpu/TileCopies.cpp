@@ -45,11 +45,15 @@ void attn::emitPairRowCopy(const KernelBuilder &kb, Value from,
                            ValueRange fromRow, Value to, ValueRange toRow,
                            Value count) {
   int64_t width = 2 * kb.target.vectorWidth;
+  bool isF32 = cast<MemRefType>(to.getType()).getElementType().isF32();
   forEachPartOfRow(kb, count, width, [&](Value column, Value mask) {
-    Value part = loadPart(kb, from, at(fromRow, column), width, mask);
-    Value pairs = vector::BitCastOp::create(kb.b, kb.loc, kb.f32Lanes(), part);
-    kb.storeLanes(pairs, to,
-                  at(toRow, kb.fold<arith::ShRUIOp>(column, kb.index(1))));
+    Value pairs = loadPart(kb, from, at(fromRow, column), width, mask);
+    Value place = column;
+    if (isF32) {
+      pairs = vector::BitCastOp::create(kb.b, kb.loc, kb.f32Lanes(), pairs);
+      place = kb.fold<arith::ShRUIOp>(column, kb.index(1));
+    }
+    kb.storeLanes(pairs, to, at(toRow, place));
   });
 }
 
@@ -64,29 +68,29 @@ void attn::emitFill(const KernelBuilder &kb, Value vector, Value to) {
   kb.loop(kb.index(0), kb.dim(to, 0), 1, [&](Value row) { fillRow(row); });
 }
 
+std::pair<Value, Value> attn::exchangeLanes(const KernelBuilder &kb, Value x,
+                                            Value y, int64_t step) {
+  int64_t width = kb.target.vectorWidth;
+  SmallVector<int64_t> low, high;
+  for (int64_t lane = 0; lane < width; ++lane) {
+    bool swapped = lane & step;
+    low.push_back(swapped ? width + lane - step : lane);
+    high.push_back(swapped ? width + lane : lane + step);
+  }
+  return {vector::ShuffleOp::create(kb.b, kb.loc, x, y, low),
+          vector::ShuffleOp::create(kb.b, kb.loc, x, y, high)};
+}
+
 // Step s swaps, between vectors that differ in bit s of their number, the lanes
 // that differ in it.
 void attn::transposeInRegisters(const KernelBuilder &kb,
                                 SmallVectorImpl<Value> &rows) {
   int64_t width = kb.target.vectorWidth;
-  auto shuffle = [&](Value x, Value y, ArrayRef<int64_t> mask) -> Value {
-    return vector::ShuffleOp::create(kb.b, kb.loc, x, y, mask);
-  };
-  for (int64_t step = 1; step < width; step *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < width; ++lane) {
-      bool swapped = lane & step;
-      low.push_back(swapped ? width + lane - step : lane);
-      high.push_back(swapped ? width + lane : lane + step);
-    }
-    for (int64_t row = 0; row < width; ++row) {
-      if (row & step)
-        continue;
-      Value x = rows[row], y = rows[row + step];
-      rows[row] = shuffle(x, y, low);
-      rows[row + step] = shuffle(x, y, high);
-    }
-  }
+  for (int64_t step = 1; step < width; step *= 2)
+    for (int64_t row = 0; row < width; ++row)
+      if (!(row & step))
+        std::tie(rows[row], rows[row + step]) =
+            exchangeLanes(kb, rows[row], rows[row + step], step);
 }
 
 void attn::emitTranspose(const KernelBuilder &kb, Value from, Value to,
@@ -106,7 +110,8 @@ void attn::emitTranspose(const KernelBuilder &kb, Value from, Value to,
             kb.loadVector(from, {kb.add(row, k), fromColumn}, fromWidth);
         if (prefetchDistance)
           kb.prefetch(from,
-                      {kb.add(row, k), kb.add(fromColumn, prefetchDistance)});
+                      {kb.add(row, k), kb.add(fromColumn, prefetchDistance)},
+                      /*cacheLevel=*/2);
         block.push_back(isFromPairs ? Value(vector::BitCastOp::create(
                                           kb.b, kb.loc, kb.f32Lanes(), lanes))
                                     : lanes);

@@ -19,14 +19,14 @@ using ElementMap = llvm::function_ref<Value(Value)>;
 void emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
                  Value to, ValueRange toRow, Value count, ElementMap map);
 
+/// The same for rows of bf16, unmapped and in pairs: `to` is of bf16, or of f32
+/// whose bits are a pair. Up to a whole vector of pairs there are zeros behind.
+void emitPairRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
+                     Value to, ValueRange toRow, Value count);
+
 /// Stores the lane vector `vector` all over the buffer `to` of two dimensions
 /// or one, the last being a multiple of the vector width.
 void emitFill(const KernelBuilder &kb, Value vector, Value to);
-
-/// The same for rows of bf16 into rows of their pairs, each pair the bits of an
-/// f32. The pair behind an odd last element is 0.
-void emitPairRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
-                     Value to, ValueRange toRow, Value count);
 
 /// to[c, r] = from[r, c] for all of `from`, f32 buffers of which the sizes of
 /// `from` are multiples of the vector width. Either may be of bf16: an f32 is
@@ -34,6 +34,11 @@ void emitPairRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
 /// are on their way into a cache afterwards; they may be beyond its end.
 void emitTranspose(const KernelBuilder &kb, Value from, Value to,
                    Value prefetchDistance = Value());
+
+/// Swaps the lanes of x and y whose numbers differ in the bit `step`: where it
+/// is 1 in x with where it is 0 in y.
+std::pair<Value, Value> exchangeLanes(const KernelBuilder &kb, Value x, Value y,
+                                      int64_t step);
 
 /// Transposes W vectors of W lanes in log2(W) steps.
 void transposeInRegisters(const KernelBuilder &kb,

@@ -133,6 +133,12 @@ Value attn::emitExpOfDifference(const KernelBuilder &kb, Value x, Value y,
   return emitExp2OfNonPositive(kb, kb.mulf(difference, scale), accuracy);
 }
 
+Value attn::emitShift(const KernelBuilder &kb, Value max) {
+  MathBuilder m(kb, max.getType());
+  return kb.select(m.compare(CmpFPredicate::OEQ, max, -kInfinity), m.f(0.0),
+                   max);
+}
+
 /// 2^(hi + lo) for a small lo, over the whole range.
 static Value emitExp2Sum(const KernelBuilder &kb, Value hi, Value lo) {
   MathBuilder m(kb, hi.getType());

@@ -25,6 +25,10 @@ Value emitExp2OfNonPositive(const KernelBuilder &kb, Value x,
 Value emitExpOfDifference(const KernelBuilder &kb, Value x, Value y,
                           ExpAccuracy accuracy = ExpAccuracy::f32);
 
+/// What is subtracted from logits before the exponential: their maximum `max`,
+/// or 0 where that is -inf because there is no logit, for -inf - -inf is NaN.
+Value emitShift(const KernelBuilder &kb, Value max);
+
 /// 2^x, at most 2 ulp of a normal result; overflows to infinity, underflows
 /// gradually to 0.
 Value emitExp2(const KernelBuilder &kb, Value x);
