@@ -170,10 +170,8 @@ SmallVector<Value> AmxKernel::copyValues() {
   kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
     forEachPartOfRow(
         kb, kb.dim(op.getValue(), 1), width, [&](Value column, Value mask) {
-          Value part = emitToF32(
-              kb, loadPart(kb, op.getValue(), {row, column}, width, mask));
-          kb.storeLanes(emitTruncateToBF16(kb, filter.emitFilter(part)), copy,
-                        {row, column});
+          Value part = loadPart(kb, op.getValue(), {row, column}, width, mask);
+          kb.storeLanes(filter.emitFilter(part), copy, {row, column});
         });
   });
   auto zeroType = VectorType::get({width}, kb.b.getBF16Type());

@@ -8,7 +8,7 @@
 
 #include "passes/cpu/PairVectors.h"
 #include "passes/cpu/PairWeights.h"
-#include "passes/cpu/VectorMath.h"
+#include "passes/cpu/TileCopies.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -30,9 +30,6 @@ private:
   /// K, or a copy with zeros behind its rows where their pairs would reach
   /// beyond them.
   Value getKeys();
-  /// Interleaves the value rows of each pair of keys.
-  void interleaveValues(NonFiniteFilter *filter);
-  void interleavePair(Value pair, bool isWhole, NonFiniteFilter *filter);
 
   Value values; ///< pairs of keys x value columns x 2
 };
@@ -78,47 +75,24 @@ ScoreBounds DotKernel::emitScores(Value scores) {
   });
 }
 
-void DotKernel::interleavePair(Value pair, bool isWhole,
-                               NonFiniteFilter *filter) {
-  Value first = kb.mul(pair, kb.index(2));
-  int64_t width = kb.target.vectorWidth;
-  Value zero = kb.constant(kb.f32Lanes(), 0.0);
-  forEachPartOfRow(
-      kb, kb.dim(op.getValue(), 1), width, [&](Value column, Value mask) {
-        auto load = [&](Value row) {
-          Value part = emitToF32(
-              kb, loadPart(kb, op.getValue(), {row, column}, width, mask));
-          return filter ? filter->emitFilter(part) : part;
-        };
-        Value even = load(first);
-        Value odd = isWhole ? load(kb.add(first, 1)) : zero;
-        kb.storeLanes(interleaveUpperHalves(kb, even, odd), values,
-                      {pair, kb.mul(column, kb.index(2))});
-      });
-}
-
-void DotKernel::interleaveValues(NonFiniteFilter *filter) {
-  Value wholePairs = kb.fold<arith::ShRUIOp>(keyRows, kb.index(1));
-  kb.loop(kb.index(0), wholePairs, 1,
-          [&](Value pair) { interleavePair(pair, /*isWhole=*/true, filter); });
-  kb.ifThen(kb.isOdd(keyRows),
-            [&] { interleavePair(wholePairs, /*isWhole=*/false, filter); });
-}
-
 Value DotKernel::emitValues(Value hasMasked) {
   values = createBuffer(
       kb.b.getIndexAttr(maxKeys / 2),
       getAsOpFoldResult(kb.mul(kb.dim(op.getAcc(), 0), kb.index(2))));
+  auto interleave = [&](ElementMap map) {
+    emitInterleavedRows(kb, op.getValue(), kb.index(0), keyRows, kb.index(0),
+                        kb.dim(op.getValue(), 1), values, map);
+  };
   return kb
       .ifElse(
           hasMasked,
           [&] {
             NonFiniteFilter filter(kb);
-            interleaveValues(&filter);
+            interleave([&](Value x) { return filter.emitFilter(x); });
             return SmallVector<Value>{filter.emitFound()};
           },
           [&] {
-            interleaveValues(nullptr);
+            interleave(nullptr);
             return SmallVector<Value>{
                 arith::ConstantIntOp::create(kb.b, kb.loc, 0, 1)};
           })

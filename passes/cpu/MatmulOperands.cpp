@@ -52,40 +52,6 @@ static Value createView(const KernelBuilder &kb, Value memref, Value row,
       SmallVector<OpFoldResult>{rows, columns}, strides);
 }
 
-/// to[pair, 2 c + p] = from[row + 2 pair + p, column + c] for `count` rows and
-/// `columns` columns, with zeros behind an odd last row.
-static void emitInterleavedRows(const KernelBuilder &kb, Value from, Value row,
-                                Value count, Value column, Value columns,
-                                Value to, Value prefetchDistance = Value()) {
-  int64_t width = kb.target.vectorWidth;
-  auto interleave = [&](Value pair, bool isWhole) {
-    Value first = kb.add(row, kb.mul(pair, kb.index(2)));
-    forEachPartOfRow(kb, columns, width, [&](Value part, Value mask) {
-      Value at = kb.add(column, part);
-      if (prefetchDistance && isWhole)
-        for (int64_t p = 0; p < 2; ++p)
-          kb.prefetch(from, {kb.add(kb.add(first, p), prefetchDistance), at},
-                      /*cacheLevel=*/2);
-      Value even = loadPart(kb, from, {first, at}, width, mask);
-      Value odd = isWhole
-                      ? loadPart(kb, from, {kb.add(first, 1), at}, width, mask)
-                      : Value(arith::ConstantOp::create(
-                            kb.b, kb.loc, kb.b.getZeroAttr(even.getType())));
-      SmallVector<int64_t> interleaved;
-      for (int64_t lane = 0; lane < width; ++lane)
-        interleaved.append({lane, width + lane});
-      Value pairs =
-          vector::ShuffleOp::create(kb.b, kb.loc, even, odd, interleaved);
-      kb.storeLanes(pairs, to, {pair, kb.mul(part, kb.index(2))});
-    });
-  };
-  Value wholePairs = kb.fold<arith::ShRUIOp>(count, kb.index(1));
-  kb.loop(kb.index(0), wholePairs, 1,
-          [&](Value pair) { interleave(pair, /*isWhole=*/true); });
-  kb.ifThen(kb.isOdd(count),
-            [&] { interleave(wholePairs, /*isWhole=*/false); });
-}
-
 //===- A ------------------------------------------------------------------===//
 
 LeftBlock::LeftBlock(const KernelBuilder &kb, MatmulTileOp op,
@@ -220,7 +186,7 @@ void RightPanel::packRows(const PanelPlace &place, Value buffer) {
 void RightPanel::packPairs(const PanelPlace &place, Value buffer) {
   auto pack = [&](Value columns) {
     emitInterleavedRows(kb, op.getRight(), place.k, place.count, place.column,
-                        columns, buffer, place.step);
+                        columns, buffer, /*map=*/nullptr, place.step);
     return SmallVector<Value>();
   };
   kb.ifElse(

@@ -105,7 +105,8 @@ NonFiniteFilter::NonFiniteFilter(const KernelBuilder &kb) : kb(kb) {
 }
 
 Value NonFiniteFilter::emitFilter(Value x) {
-  Value bad = isNonFinite(kb, x);
+  Value wide = emitToF32(kb, x);
+  Value bad = isNonFinite(kb, wide);
   Value zero = kb.index(0);
   bool isVector = isa<VectorType>(x.getType());
   Type i32 = kb.b.getI32Type();
@@ -117,7 +118,8 @@ Value NonFiniteFilter::emitFilter(Value x) {
     kb.storeLanes(either, flags, zero);
   else
     memref::StoreOp::create(kb.b, kb.loc, either, flags, zero);
-  return kb.select(bad, kb.constant(x.getType(), 0.0), x);
+  Value kept = kb.select(bad, kb.constant(wide.getType(), 0.0), wide);
+  return wide == x ? kept : emitTruncateToBF16(kb, kept);
 }
 
 Value NonFiniteFilter::emitFound() {

@@ -151,8 +151,8 @@ void emitSumBlocks(
     llvm::function_ref<SmallVector<Value>(Value column, ValueRange init)>
         block);
 
-/// Replaces NaN and infinity in f32 lane vectors or scalars by 0 and remembers
-/// whether there were any.
+/// Replaces NaN and infinity in lane vectors or scalars of f32 or bf16 by 0 and
+/// remembers whether there were any.
 class NonFiniteFilter {
 public:
   explicit NonFiniteFilter(const KernelBuilder &kb);

@@ -53,15 +53,6 @@ static Value splat(const KernelBuilder &kb, int32_t x) {
                              kb.b.getI32IntegerAttr(x)));
 }
 
-Value attn::interleaveUpperHalves(const KernelBuilder &kb, Value even,
-                                  Value odd) {
-  Type words = kb.lanes(kb.b.getI32Type());
-  Value low = arith::ShRUIOp::create(kb.b, kb.loc, bitcast(kb, words, even),
-                                     splat(kb, 16));
-  Value both = arith::OrIOp::create(kb.b, kb.loc, low, bitcast(kb, words, odd));
-  return bitcast(kb, pairLanes(kb), both);
-}
-
 Value attn::extractFromPairs(const KernelBuilder &kb, Value pairs,
                              Value isOdd) {
   Value words = bitcast(kb, kb.lanes(kb.b.getI32Type()), pairs);

@@ -25,9 +25,6 @@ Value broadcastPair(const KernelBuilder &kb, Value memref, ValueRange indices);
 /// The pairs of f32 lane vectors, rounded to nearest even.
 Value emitPair(const KernelBuilder &kb, Value even, Value odd);
 
-/// The pairs of f32 lane vectors that hold bf16 exactly.
-Value interleaveUpperHalves(const KernelBuilder &kb, Value even, Value odd);
-
 /// The second (if `isOdd`, an i1) or first of each pair in f32.
 Value extractFromPairs(const KernelBuilder &kb, Value pairs, Value isOdd);
 

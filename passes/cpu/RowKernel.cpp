@@ -156,10 +156,8 @@ Value RowKernel::emitValues(Value hasMasked) {
       hasMasked,
       [&] {
         NonFiniteFilter filter(kb);
-        copyRows(op.getValue(), copy, [&](Value x) {
-          Value kept = filter.emitFilter(emitToF32(kb, x));
-          return element.isF32() ? kept : emitTruncateToBF16(kb, kept);
-        });
+        copyRows(op.getValue(), copy,
+                 [&](Value x) { return filter.emitFilter(x); });
         return SmallVector<Value>{kb.castToRows(copy), filter.emitFound()};
       },
       [&] {

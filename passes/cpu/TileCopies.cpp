@@ -57,6 +57,40 @@ void attn::emitPairRowCopy(const KernelBuilder &kb, Value from,
   });
 }
 
+void attn::emitInterleavedRows(const KernelBuilder &kb, Value from, Value row,
+                               Value count, Value column, Value columns,
+                               Value to, ElementMap map,
+                               Value prefetchDistance) {
+  int64_t width = kb.target.vectorWidth;
+  auto interleave = [&](Value pair, bool isWhole) {
+    Value first = kb.add(row, kb.mul(pair, kb.index(2)));
+    forEachPartOfRow(kb, columns, width, [&](Value part, Value mask) {
+      Value place = kb.add(column, part);
+      auto load = [&](int64_t p) {
+        Value elements =
+            loadPart(kb, from, {kb.add(first, p), place}, width, mask);
+        return map ? map(elements) : elements;
+      };
+      if (prefetchDistance && isWhole)
+        for (int64_t p = 0; p < 2; ++p)
+          kb.prefetch(from, {kb.add(kb.add(first, p), prefetchDistance), place},
+                      /*cacheLevel=*/2);
+      Value even = load(0);
+      Value odd = isWhole
+                      ? load(1)
+                      : Value(arith::ConstantOp::create(
+                            kb.b, kb.loc, kb.b.getZeroAttr(even.getType())));
+      kb.storeLanes(vector::InterleaveOp::create(kb.b, kb.loc, even, odd), to,
+                    {pair, kb.mul(part, kb.index(2))});
+    });
+  };
+  Value wholePairs = kb.fold<arith::ShRUIOp>(count, kb.index(1));
+  kb.loop(kb.index(0), wholePairs, 1,
+          [&](Value pair) { interleave(pair, /*isWhole=*/true); });
+  kb.ifThen(kb.isOdd(count),
+            [&] { interleave(wholePairs, /*isWhole=*/false); });
+}
+
 void attn::emitFill(const KernelBuilder &kb, Value vector, Value to) {
   int64_t lastDim = cast<MemRefType>(to.getType()).getRank() - 1;
   auto fillRow = [&](ValueRange row) {

@@ -24,6 +24,15 @@ void emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
 void emitPairRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
                      Value to, ValueRange toRow, Value count);
 
+/// to[pair, 2 c + p] = map(from[row + 2 pair + p, column + c]), of bf16, for
+/// `count` rows and `columns` columns, with zeros behind an odd last row. `map`
+/// may be left out. Rows that lie `prefetchDistance` ahead are on their way
+/// into a cache afterwards; they may be beyond its end.
+void emitInterleavedRows(const KernelBuilder &kb, Value from, Value row,
+                         Value count, Value column, Value columns, Value to,
+                         ElementMap map = nullptr,
+                         Value prefetchDistance = Value());
+
 /// Stores the lane vector `vector` all over the buffer `to` of two dimensions
 /// or one, the last being a multiple of the vector width.
 void emitFill(const KernelBuilder &kb, Value vector, Value to);

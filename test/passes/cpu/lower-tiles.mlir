@@ -133,7 +133,7 @@ module attributes {attn.target = "cpu:avx2"} {
 // CHECK:         llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
 // CHECK:         llvm.call_intrinsic "llvm.x86.avx512bf16.cvtne2ps2bf16.512"
 // CHECK:         vector.load %[[V]]
-// CHECK:         arith.ori
+// CHECK:         vector.interleave
 // CHECK-COUNT-16: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
 module attributes {attn.target = "cpu:avx512bf16"} {
   func.func @multiplies_pairs_of_bf16(%q: memref<32x32xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>,
