@@ -283,6 +283,23 @@ def FreeBuffers : Pass<"attn-free-buffers", "func::FuncOp"> {
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
+def ExpandConcats : Pass<"attn-expand-concats", "ModuleOp"> {
+  let summary = "concatenations become insertions into one tensor";
+  let description = [{
+    Needs: tensors. Guarantees: no `tensor.concat` is left.
+
+    ```mlir
+    %r = tensor.concat dim(0) %a, %b : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>
+      ->
+    %init = tensor.empty() : tensor<5xf32>
+    %0 = tensor.insert_slice %a into %init[0] [2] [1] : ...
+    %r = tensor.insert_slice %b into %0[2] [3] [1] : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ExpandCopies : Pass<"attn-expand-copies", "ModuleOp"> {
   let summary = "strided copies become loops";
   let description = [{

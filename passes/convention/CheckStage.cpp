@@ -40,6 +40,20 @@ static bool isInBounds(tensor::ExtractOp op) {
   return true;
 }
 
+/// True if no size of the result is split from one that only a call knows.
+static bool isStaticSplit(tensor::ExpandShapeOp op) {
+  for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices()))
+    if (group.size() > 1 && op.getSrcType().isDynamicDim(dim))
+      return false;
+  return true;
+}
+
+/// True if the type of the result promises no more than those of the operands.
+static bool isPlainConcat(tensor::ConcatOp op) {
+  return op.getResultType() == tensor::ConcatOp::inferResultType(
+                                   op.getDim(), op.getInputs().getTypes());
+}
+
 /// True if `map` divides by nothing but positive constants.
 static bool isTotal(AffineMap map) {
   bool total = true;
@@ -65,9 +79,13 @@ static bool isSourceOp(Operation *op) {
   if (op->getParentOfType<SoftmaxFamilyInterface>())
     return true; // The verifier has the list of what a region may hold.
   if (isa<SoftmaxFamilyInterface, func::FuncOp, func::ReturnOp, tensor::EmptyOp,
-          tensor::CastOp, linalg::YieldOp, linalg::IndexOp, arith::ConstantOp>(
-          op))
+          tensor::CastOp, tensor::CollapseShapeOp, linalg::YieldOp,
+          linalg::IndexOp, arith::ConstantOp>(op))
     return true;
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return isStaticSplit(expand);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return isPlainConcat(concat);
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
     return isTotal(apply.getAffineMap());
   if (auto min = dyn_cast<affine::AffineMinOp>(op))

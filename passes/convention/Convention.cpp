@@ -39,6 +39,8 @@ void attn::addSource(OpPassManager &pm) {
 }
 
 void attn::addBufferization(OpPassManager &pm) {
+  // The parts of a concatenation are computed where they end up.
+  pm.addPass(createExpandConcats());
   pm.addPass(createAddOutParams());
   pm.addPass(createBufferize());
   // Equal views are one value, so that copies onto themselves are seen to be.

@@ -31,6 +31,10 @@ LogicalResult PlanRules::addRules(Operation *op) {
     return addCastRules(cast);
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))
     return addEmptyRules(empty);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return addConcatRules(concat);
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return addExpandRules(expand);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return addLoopRules(linalgOp);
   return success();
@@ -147,6 +151,32 @@ LogicalResult PlanRules::addCastRules(tensor::CastOp op) {
                           "'tensor.cast' op source: expected dimension " +
                               std::to_string(dim))))
         return failure();
+  return success();
+}
+
+/// Tensors that are put together agree in all other dimensions.
+LogicalResult PlanRules::addConcatRules(tensor::ConcatOp op) {
+  for (auto [number, input] : llvm::enumerate(op.getInputs()))
+    for (int64_t dim = 0; dim < op.getResultType().getRank(); ++dim)
+      if (dim != static_cast<int64_t>(op.getDim()) &&
+          failed(addEqual(
+              {op.getResult(), dim}, {input, dim},
+              "'tensor.concat' op operand " + std::to_string(number) +
+                  ": expected size of dimension " + std::to_string(dim))))
+        return failure();
+  return success();
+}
+
+/// A size that is not split stays what it is.
+LogicalResult PlanRules::addExpandRules(tensor::ExpandShapeOp op) {
+  for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices()))
+    if (op.getSrcType().isDynamicDim(dim) &&
+        failed(addEqual({op.getSrc(), static_cast<int64_t>(dim)},
+                        {op.getResult(), group.front()},
+                        "'tensor.expand_shape' op output shape: expected size "
+                        "of dimension " +
+                            std::to_string(group.front()))))
+      return failure();
   return success();
 }
 

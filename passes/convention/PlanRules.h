@@ -42,6 +42,8 @@ private:
   LogicalResult addShapeRules(SoftmaxFamilyInterface op);
   LogicalResult addCaptureRules(SoftmaxFamilyInterface op);
   LogicalResult addCastRules(tensor::CastOp op);
+  LogicalResult addConcatRules(tensor::ConcatOp op);
+  LogicalResult addExpandRules(tensor::ExpandShapeOp op);
   LogicalResult addEmptyRules(tensor::EmptyOp op);
   LogicalResult addLoopRules(linalg::LinalgOp op);
   LogicalResult addEqual(DimRef expected, DimRef got, std::string text);

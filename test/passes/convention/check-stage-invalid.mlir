@@ -3,6 +3,8 @@
 // RUN: not attn-opt %t/extract.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=EXTRACT
 // RUN: not attn-opt %t/affine.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=AFFINE
 // RUN: not attn-opt %t/dim.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=DIM
+// RUN: not attn-opt %t/split.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=SPLIT
+// RUN: not attn-opt %t/concat.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=CONCAT
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=tile 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=decompose 2>&1 | FileCheck %s --check-prefix=DECOMPOSE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=LLVM
@@ -12,6 +14,8 @@
 // EXTRACT: error: 'tensor.extract' op not supported in a source module
 // AFFINE: error: 'affine.apply' op not supported in a source module
 // DIM: error: 'tensor.dim' op not supported in a source module
+// SPLIT: error: 'tensor.expand_shape' op not supported in a source module
+// CONCAT: error: 'tensor.concat' op not supported in a source module
 // TILE: error: 'attn.softmax' op not supported after stage tile
 // DECOMPOSE: error: 'attn.softmax' op not supported after stage decompose
 // LLVM: error: 'func.func' op not supported after stage llvm
@@ -47,6 +51,22 @@ func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
   %n = tensor.dim %x, %c5 : tensor<?xf32>
   %y = tensor.empty(%n) : tensor<?xf32>
   return %y : tensor<?xf32>
+}
+
+//--- split.mlir
+// The size of a call that 4 may not divide.
+func.func @f(%x: tensor<?xf32>, %n: index) -> tensor<?x4xf32> {
+  %y = tensor.expand_shape %x [[0, 1]] output_shape [%n, 4]
+      : tensor<?xf32> into tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+//--- concat.mlir
+// A sum of sizes that only a call knows.
+func.func @f(%x: tensor<?xf32>) -> tensor<8xf32> {
+  %y = tensor.concat dim(0) %x, %x
+      : (tensor<?xf32>, tensor<?xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
 }
 
 //--- attend.mlir

@@ -78,3 +78,16 @@ func.func @sized(%n: index) -> tensor<?xf32> {
   %o = tensor.empty(%n) : tensor<?xf32>
   return %o : tensor<?xf32>
 }
+
+// Concatenated tensors agree in the other dimensions, and a size that is not
+// split is the one that it was.
+// CHECK-LABEL: func.func @reshaped.plan(
+// CHECK-SAME:    attn.rules = ["'tensor.concat' op operand 1: expected size of dimension 0", "'tensor.expand_shape' op output shape: expected size of dimension 0"
+func.func @reshaped(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>, %n: index)
+    -> tensor<?x2x4xf32> {
+  %c = tensor.concat dim(1) %x, %y
+      : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  %o = tensor.expand_shape %c [[0], [1, 2]] output_shape [%n, 2, 4]
+      : tensor<?x8xf32> into tensor<?x2x4xf32>
+  return %o : tensor<?x2x4xf32>
+}
