@@ -1,10 +1,8 @@
 # Flags and helpers shared by every target of attn.
 
 add_library(attn_flags INTERFACE)
-# In-tree spelling equals the installed one: #include "dialect/Attn.h".
 target_include_directories(attn_flags INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
-  $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}>)
+  ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 target_compile_options(attn_flags INTERFACE
   -Wall -Wextra -Werror -Wno-unused-parameter -fvisibility-inlines-hidden)
 if(ATTN_SANITIZE)
@@ -16,18 +14,19 @@ if(ATTN_SANITIZE)
   target_link_options(attn_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
-# LLVM and MLIR headers, as system headers: their warnings are not ours.
+# LLVM and MLIR headers, as system headers: their warnings are not ours. Where
+# attn is installed, its package adds those that are found there.
 add_library(attn_mlir INTERFACE)
 target_include_directories(attn_mlir SYSTEM INTERFACE
-  ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-target_compile_definitions(attn_mlir INTERFACE ${LLVM_DEFINITIONS_LIST})
+  "$<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS};${MLIR_INCLUDE_DIRS}>")
 target_link_libraries(attn_mlir INTERFACE MLIR LLVM)
 
 # attn_add_library(NAME sources... [LINK libraries...])
 function(attn_add_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PUBLIC attn_flags ${ARG_LINK})
+  target_link_libraries(${name} PUBLIC
+    $<BUILD_INTERFACE:attn_flags> ${ARG_LINK})
 endfunction()
 
 # attn_set_sanitizer_options(PROGRAM): every program calls this.

@@ -6,6 +6,7 @@
 #ifndef ATTN_RUNTIME_DTYPE_H
 #define ATTN_RUNTIME_DTYPE_H
 
+#include "runtime/Api.h"
 #include "runtime/Result.h"
 
 #include <cstddef>
@@ -18,23 +19,23 @@ namespace attn {
 enum class DType { f64, f32, f16, bf16, i1, i8, u8, i32, i64 };
 
 /// Bytes of one element in memory.
-size_t byteSize(DType dtype);
+ATTN_API size_t byteSize(DType dtype);
 
 /// The MLIR spelling, except that unsigned types keep their u.
-const char *name(DType dtype);
+ATTN_API const char *name(DType dtype);
 
 /// The inverse of name().
-Result<DType> parseDType(std::string_view text);
+ATTN_API Result<DType> parseDType(std::string_view text);
 
-bool isFloat(DType dtype);
+ATTN_API bool isFloat(DType dtype);
 
 /// The element at `data` as a double (i64 beyond 2^53 rounds). The address
 /// needs no alignment.
-double loadAsDouble(DType dtype, const void *data);
+ATTN_API double loadAsDouble(DType dtype, const void *data);
 
 /// Stores `value`, rounded once to nearest even; integer types saturate and
 /// take NaN as 0, i1 stores value != 0.
-void storeFromDouble(DType dtype, double value, void *data);
+ATTN_API void storeFromDouble(DType dtype, double value, void *data);
 
 } // namespace attn
 

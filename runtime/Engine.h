@@ -66,7 +66,7 @@ struct CallOptions {
 };
 
 /// Compiled functions. Cheap to copy, and safe to call from several threads.
-class Program {
+class ATTN_API Program {
 public:
   /// Calls function `name`. The results are allocated here.
   ///
@@ -125,7 +125,7 @@ private:
 /// Compiles programs and keeps them: the same text under the same options is
 /// compiled once. Cheap to copy (copies share the memory) and safe to use from
 /// several threads.
-class Engine {
+class ATTN_API Engine {
 public:
   /// Never fails; options that can't be used are reported by compile*().
   explicit Engine(EngineOptions options = {});

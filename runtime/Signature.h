@@ -32,10 +32,10 @@ struct Signature {
 };
 
 /// "4x?x64xf32", "index" or "f32".
-std::string formatType(const Parameter &parameter);
+ATTN_API std::string formatType(const Parameter &parameter);
 
 /// "attend(q: 4x?x64xf32, n: index) -> (4x?x64xf32)".
-std::string format(const Signature &signature);
+ATTN_API std::string format(const Signature &signature);
 
 } // namespace attn
 

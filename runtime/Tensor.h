@@ -11,7 +11,7 @@
 
 namespace attn {
 
-class Tensor {
+class ATTN_API Tensor {
 public:
   /// An f32 tensor of shape 0, without memory.
   Tensor() = default;
@@ -60,7 +60,7 @@ private:
 
 /// Copies elements between views of one dtype and equal sizes, whatever their
 /// strides. The caller has checked both.
-void copyElements(const TensorView &from, const TensorView &to);
+ATTN_API void copyElements(const TensorView &from, const TensorView &to);
 
 } // namespace attn
 

@@ -27,15 +27,16 @@ struct TensorView {
 
 /// Row-major strides without gaps. Sizes of 0 count as 1, so that the result
 /// never overflows where numElements() does not.
-std::vector<int64_t> contiguousStrides(const std::vector<int64_t> &sizes);
+ATTN_API std::vector<int64_t>
+contiguousStrides(const std::vector<int64_t> &sizes);
 
 /// Product of the sizes; nothing when a size is negative or the product (with
 /// 0 counted as 1) does not fit into 63 bits.
-std::optional<int64_t> numElements(const std::vector<int64_t> &sizes);
+ATTN_API std::optional<int64_t> numElements(const std::vector<int64_t> &sizes);
 
 /// True where elements lie in row-major order without gaps; dimensions of
 /// size 1 may carry any stride.
-bool isContiguous(const TensorView &view);
+ATTN_API bool isContiguous(const TensorView &view);
 
 /// Byte offsets of the first byte and of one past the last byte that the view
 /// touches, relative to `data`.
@@ -46,13 +47,13 @@ struct ByteRange {
 
 /// Nothing when the shape is malformed (negative size, strides of another
 /// rank) or reaches beyond 63 bits. An empty view touches nothing.
-std::optional<ByteRange> touchedBytes(const TensorView &view);
+ATTN_API std::optional<ByteRange> touchedBytes(const TensorView &view);
 
 /// "4x8x128" or "" for rank 0, the dimension -1 as '?'.
-std::string formatSizes(const std::vector<int64_t> &sizes);
+ATTN_API std::string formatSizes(const std::vector<int64_t> &sizes);
 
 /// "4x8x128xf32", or "f32" for rank 0.
-std::string formatType(DType dtype, const std::vector<int64_t> &sizes);
+ATTN_API std::string formatType(DType dtype, const std::vector<int64_t> &sizes);
 
 } // namespace attn
 

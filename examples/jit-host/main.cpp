@@ -6,7 +6,7 @@
 //
 //   jit-host [FILE.mlir]
 
-#include "runtime/Engine.h"
+#include "attn/runtime/Engine.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,9 +6,10 @@
 #include "runtime/code/CompilerLibrary.h"
 
 #include <cerrno>
-#include <climits>
+#include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
+#include <fstream>
 #include <unistd.h>
 
 namespace attn {
@@ -18,24 +19,34 @@ static Error unavailable(const std::string &reason) {
                "expected the compiler's library: " + reason};
 }
 
-/// ../lib/libattn-compiler.so as seen from the running program.
-static std::string besideProgram() {
-  char program[PATH_MAX];
-  ssize_t length = readlink("/proc/self/exe", program, sizeof program);
-  if (length <= 0 || length == sizeof program)
-    return "";
-  std::string path(program, length);
-  path.resize(path.rfind('/') + 1);
-  return path + "../lib/libattn-compiler.so";
+/// The file that this code was loaded from, a program or a library. Not from
+/// dladdr, which for a program repeats how it was called.
+static std::string ownFile() {
+  auto own = reinterpret_cast<uintptr_t>(&ownFile);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long begin = 0, end = 0;
+    int path = 0;
+    // Addresses, rights, offset, device and inode come before the path.
+    if (std::sscanf(line.c_str(), "%lx-%lx %*s %*s %*s %*s %n", &begin, &end,
+                    &path) == 2 &&
+        begin <= own && own < end)
+      return line.substr(path);
+  }
+  return "";
 }
 
 Result<std::string> CompilerLibrary::path() {
-  // A program that was moved with its library, then the place where both were
-  // built.
+  std::string folder = ownFile();
+  folder.resize(folder.rfind('/') + 1);
+  // Beside the library of the runtime, or where programs have their libraries:
+  // as installed, and as built.
   std::string tried;
-  for (const std::string &path :
-       {besideProgram(), std::string(ATTN_COMPILER_PATH)}) {
-    if (!path.empty() && access(path.c_str(), R_OK) == 0)
+  for (const char *from : {"", ATTN_LIBRARIES_FROM_PROGRAMS "/", "../lib/"}) {
+    std::string path = folder + from + "libattn-compiler.so";
+    if (tried.find("'" + path + "'") != std::string::npos)
+      continue;
+    if (access(path.c_str(), R_OK) == 0)
       return path;
     tried +=
         (tried.empty() ? "'" : ", '") + path + "': " + std::strerror(errno);

@@ -17,6 +17,8 @@ TRUE = {
     "skipped text": f"{FENCE}console\n$ echo a b c\n  a ... c\n{FENCE}\n",
     "IR": f"{FENCE}console\n$ echo '%7:2 = f %8, %x'\n%1:2 = f %2, %x\n{FENCE}\n",
     "continued command": f"{FENCE}console\n$ echo a \\\n    b\na b\n{FENCE}\n",
+    "build folder": f"{FENCE}console\n$ echo --build build/x $PWD/build/x\n"
+                    f"--build BUILD/x BUILD/x\n{FENCE}\n",
     "excerpt": f"{FENCE}mlir\nb\n\n  c\n{FENCE}\n",
     "dev command": f"{FENCE}console\n$ ./dev test\n{FENCE}\n",
     "link": "[x](examples/x.mlir) [y](https://example.org/y)",
@@ -46,8 +48,10 @@ def main():
         (root / "dev").write_text("  test     run every test\n")
         for good, cases in ((True, TRUE), (False, FALSE)):
             for name, text in cases.items():
-                (root / "doc.md").write_text(text)
-                faults = list(check_document(root, root, root / "doc.md"))
+                (root / "doc.md").write_text(
+                    text.replace("BUILD", str(root / "b")))
+                faults = list(check_document(root, root / "b/bin",
+                                             root / "doc.md"))
                 if good == bool(faults):
                     print(f"{name}: expected {'no' if good else 'a'} fault, "
                           f"got {faults}")

@@ -6,8 +6,8 @@
 
 In each document:
 - a ```console block holds commands ("$ ...") and the output they print. Every
-  command runs from the source root, with build/bin standing for BIN_DIR, and its
-  output has to match: line by line, indentation apart. A line "..." stands for
+  command runs from the source root, with build standing for the folder that
+  BIN_DIR is in, and its output has to match: line by line, indentation apart. A line "..." stands for
   any lines, "..." in a line for any text, a measured number (with a point or an
   exponent, or before a unit of time) for any number, and a numbered value of IR
   (%12) for any such value. The commands of ./dev would start the tests again from inside: of
@@ -28,6 +28,8 @@ BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
 NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?|\d+e[+-]?\d+|\d+(?= (?:m|u)?s\b)")
 VALUE = re.compile(r"%\d+")
+# The build folder, but not the end of another word or option.
+BUILD = re.compile(r"(?<![\w./-])(?:\$PWD/)?build(?=[/ ])")
 TIMEOUT_SECONDS = 120
 SHOWN_LINES, SHOWN_COLUMNS = 40, 160
 
@@ -85,7 +87,7 @@ def check_console(root, bin_dir, text):
                 yield f"{command}: ./dev has no command {name}"
             continue
         run = subprocess.run(
-            command.replace("build/bin/", f"{bin_dir}/"), shell=True, cwd=root,
+            BUILD.sub(str(bin_dir.parent), command), shell=True, cwd=root,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, timeout=TIMEOUT_SECONDS,
             check=False)
