@@ -24,9 +24,14 @@ struct Source {
 /// to, and the order of values. Returns what is wrong, or nothing.
 std::optional<std::string> checkText(llvm::StringRef text);
 
-/// Finds texts that crash MLIR's parser: values used above their definition and
-/// dense arrays of index. Returns what is wrong, or nothing.
-std::optional<std::string> checkValueOrder(llvm::StringRef text);
+/// Whether blocks may branch to one another, as in what the stages leave.
+enum class Branches { none, allowed };
+
+/// Finds texts that crash MLIR's parser: values used above their definition,
+/// which a valid text only does where it branches, and dense arrays of index.
+/// Returns what is wrong, or nothing.
+std::optional<std::string> checkValueOrder(llvm::StringRef text,
+                                           Branches branches = Branches::none);
 
 /// Checks that the module holds only what the pipelines take: functions with
 /// bodies and known types, no recursion, ops of known dialects. Emits errors.

@@ -3,8 +3,8 @@
 // Two texts that crash MLIR's own parser, whatever the dialect, found before it
 // sees them. A dense array of `index` is cast to an array of floats. A value
 // that is used above its definition refers to memory that is freed if the op
-// with the defining region then fails to parse; a source has no control flow,
-// so no valid one refers forward.
+// with the defining region then fails to parse. Without branches between
+// blocks, no valid text refers forward.
 
 #include "runtime/compile/Source.h"
 
@@ -22,7 +22,8 @@ static constexpr StringLiteral kNameChars =
 namespace {
 class ValueOrderCheck {
 public:
-  explicit ValueOrderCheck(StringRef text) : text(text) {}
+  ValueOrderCheck(StringRef text, Branches branches)
+      : text(text), branches(branches) {}
   std::optional<std::string> run();
 
 private:
@@ -37,6 +38,9 @@ private:
   }
   bool isResult(size_t end) const;
   bool isArgument(size_t end) const;
+  bool isInduction() const;
+  bool startFunction();
+  bool isInBranchingFunction() const;
   std::optional<std::string> visitValue();
   std::string problem(const Twine &what) const {
     size_t line = text.take_front(position).count('\n') + 1;
@@ -44,8 +48,11 @@ private:
   }
 
   StringRef text;
+  Branches branches;
   size_t position = 0;
+  size_t function = 0; ///< where the function begins that is being read
   bool lastWasArgument = false;
+  bool lastWasInduction = false;
   StringSet<> defined, usedBefore;
 };
 } // namespace
@@ -68,6 +75,14 @@ bool ValueOrderCheck::isResult(size_t end) const {
   }
 }
 
+/// The word at the end of `before`, which it is taken from; may be empty.
+static StringRef takeWord(StringRef &before) {
+  size_t begin = before.find_last_not_of(kNameChars) + 1;
+  StringRef word = before.drop_front(begin);
+  before = before.take_front(begin);
+  return word;
+}
+
 /// True for the names of `(%a: type, %b: type)` behind `@f` or `^bb`, or on its
 /// own. Behind another word, as in `offset(%a : index)`, it is a use.
 bool ValueOrderCheck::isArgument(size_t end) const {
@@ -78,18 +93,64 @@ bool ValueOrderCheck::isArgument(size_t end) const {
     return lastWasArgument;
   if (!before.consume_back("("))
     return false;
-  StringRef word =
-      before.take_back(before.size() - before.find_last_not_of(kNameChars) - 1);
-  StringRef sigil = before.drop_back(word.size());
-  return word.empty() || sigil.ends_with("@") || sigil.ends_with("^");
+  return takeWord(before).empty() || before.ends_with("@") ||
+         before.ends_with("^");
+}
+
+/// True for the names in front of the bounds of a loop over several variables,
+/// as in `scf.forall (%i, %j) in (%m, %n)`.
+bool ValueOrderCheck::isInduction() const {
+  StringRef before = text.take_front(position).rtrim();
+  if (before.ends_with(","))
+    return lastWasInduction;
+  if (!before.consume_back("("))
+    return false;
+  before = before.rtrim();
+  return llvm::is_contained({"scf.forall", "scf.parallel", "omp.loop_nest"},
+                            takeWord(before));
+}
+
+/// Steps over the keyword of a function, if there is one here. No value is
+/// visible in the next function.
+bool ValueOrderCheck::startFunction() {
+  StringRef rest = text.substr(position);
+  bool mayBranch = branches == Branches::allowed;
+  if (!rest.starts_with("func.func") &&
+      !(mayBranch && rest.starts_with("llvm.func")))
+    return false;
+  defined.clear();
+  // In a source, what was used without a definition stays so.
+  if (mayBranch)
+    usedBefore.clear();
+  function = position;
+  position += strlen("func.func");
+  return true;
+}
+
+/// True if the function has a branch: a block that is named elsewhere than at
+/// the start of a line.
+bool ValueOrderCheck::isInBranchingFunction() const {
+  StringRef body = text.substr(function);
+  body = body.take_front(
+      std::min(body.find("func.func", 1), body.find("llvm.func", 1)));
+  for (size_t at = body.find('^'); at != StringRef::npos;
+       at = body.find('^', at + 1)) {
+    StringRef line = body.take_front(at);
+    line = line.drop_front(line.rfind('\n') + 1);
+    if (!line.trim().empty())
+      return true;
+  }
+  return false;
 }
 
 std::optional<std::string> ValueOrderCheck::visitValue() {
   size_t end = skipName(position + 1);
   StringRef name = text.slice(position, end);
   lastWasArgument = isArgument(end);
-  if (lastWasArgument || isResult(end)) {
-    if (usedBefore.contains(name))
+  lastWasInduction = isInduction();
+  if (lastWasArgument || lastWasInduction || isResult(end)) {
+    if (usedBefore.contains(name) &&
+        !(branches == Branches::allowed && isInBranchingFunction()))
       return problem("'" + name.take_front(60) +
                      "' to be defined above its use");
     defined.insert(name);
@@ -110,11 +171,8 @@ std::optional<std::string> ValueOrderCheck::run() {
       ++position;
     } else if (rest.starts_with("//")) {
       position = std::min(text.find('\n', position), text.size());
-    } else if (rest.starts_with("func.func")) {
-      // No value is visible in the next function. What was used without a
-      // definition stays so.
-      defined.clear();
-      position += strlen("func.func");
+    } else if (startFunction()) {
+      continue;
     } else if (rest.consume_front("array<") &&
                rest.ltrim().starts_with("index")) {
       return problem("no array of index");
@@ -128,8 +186,8 @@ std::optional<std::string> ValueOrderCheck::run() {
   return std::nullopt;
 }
 
-std::optional<std::string> checkValueOrder(StringRef text) {
-  return ValueOrderCheck(text).run();
+std::optional<std::string> checkValueOrder(StringRef text, Branches branches) {
+  return ValueOrderCheck(text, branches).run();
 }
 
 } // namespace attn

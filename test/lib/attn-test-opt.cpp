@@ -3,17 +3,10 @@
 // attn-test-opt: attn-opt with the passes of the tests.
 
 #include "TestPasses.h"
-#include "passes/Registration.h"
 
-#include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "mlir/Transforms/Passes.h"
+#include "tools/attn-opt/OptMain.h"
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  mlir::attn::registerAttn(registry);
-  mlir::attn::registerAttnPasses();
   mlir::attn::registerTestPasses();
-  mlir::registerTransformsPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "test driver\n", registry));
+  return attn::optMain(argc, argv, "test driver\n");
 }

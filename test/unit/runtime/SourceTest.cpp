@@ -186,6 +186,32 @@ TEST(Source, values_are_defined_above_their_uses) {
                                "func.func @g() { %a = op.y }"));
 }
 
+TEST(Source, loops_define_their_variables) {
+  const char *twice = "func.func @f() {\n"
+                      "scf.forall (%i, %j) in (2, 3) { op.x %i, %j }\n"
+                      "scf.for %j = %a to %b { op.x %j }\n}";
+  EXPECT_FALSE(checkValueOrder(twice));
+  EXPECT_EQ(checkValueOrder("op.x (%i, %j) in (2, 3)\n%j = op.y"),
+            "line 2: expected '%j' to be defined above its use");
+}
+
+TEST(Source, functions_with_branches_may_refer_forward) {
+  const char *plain = "llvm.func @f() {\n^bb1:\nop.x %a\n%a = op.y\n}";
+  const char *branch = "llvm.func @f() {\n  llvm.br ^bb2\n^bb1:\n  op.x %a\n"
+                       "^bb2:\n  %a = op.y\n  llvm.br ^bb1\n}";
+  EXPECT_TRUE(checkValueOrder(plain, Branches::allowed));
+  EXPECT_TRUE(checkValueOrder(branch));
+  EXPECT_FALSE(checkValueOrder(branch, Branches::allowed));
+  // A branch in another function does not matter.
+  std::string both = std::string(branch) + "\n" + plain;
+  EXPECT_EQ(checkValueOrder(both, Branches::allowed),
+            "line 12: expected '%a' to be defined above its use");
+  // Names of one function mean nothing in the next.
+  EXPECT_FALSE(checkValueOrder("llvm.func @f() { op.x %a }\n"
+                               "llvm.func @g(%a: i64) { op.x %a }",
+                               Branches::allowed));
+}
+
 TEST(Source, arrays_of_index) {
   EXPECT_EQ(checkValueOrder("op {a = array<i64: 1>, b = array< index: 1>}"),
             "line 1: expected no array of index");

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See ToolInput.h.
+
+#include "runtime/compile/ToolInput.h"
+
+#include "runtime/compile/Source.h"
+
+#include "mlir/Bytecode/BytecodeReader.h"
+
+mlir::LogicalResult attn::checkToolInput(const llvm::MemoryBuffer &input) {
+  if (mlir::isBytecode(input.getMemBufferRef()))
+    return mlir::success();
+  std::optional<std::string> problem =
+      checkValueOrder(input.getBuffer(), Branches::allowed);
+  if (!problem)
+    return mlir::success();
+  llvm::errs() << input.getBufferIdentifier() << ": error: " << *problem
+               << "\n";
+  return mlir::failure();
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See OptMain.h.
+
+#include "tools/attn-opt/OptMain.h"
+
+#include "passes/Registration.h"
+#include "runtime/compile/ToolInput.h"
+
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+static LogicalResult run(StringRef inputName, StringRef outputName,
+                         DialectRegistry &registry,
+                         const MlirOptMainConfig &config) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputName, &error);
+  if (!input) {
+    llvm::errs() << error << "\n";
+    return failure();
+  }
+  if (failed(::attn::checkToolInput(*input)))
+    return failure();
+  std::unique_ptr<llvm::ToolOutputFile> output =
+      openOutputFile(outputName, &error);
+  if (!output) {
+    llvm::errs() << error << "\n";
+    return failure();
+  }
+  if (failed(MlirOptMain(output->os(), std::move(input), registry, config)))
+    return failure();
+  output->keep();
+  return success();
+}
+
+int ::attn::optMain(int argc, char **argv, StringRef name) {
+  llvm::InitLLVM init(argc, argv);
+  DialectRegistry registry;
+  mlir::attn::registerAttn(registry);
+  mlir::attn::registerAttnPasses();
+  registerTransformsPasses();
+  auto [input, output] = registerAndParseCLIOptions(argc, argv, name, registry);
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  // These read no input.
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
+  return asMainReturnCode(run(input, output, registry, config));
+}
