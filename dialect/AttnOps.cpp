@@ -186,8 +186,31 @@ static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
   return success();
 }
 
+/// An attribute that is no clause has no effect, so that one without the prefix
+/// of a dialect is a misunderstanding. Dropout of 0 is what there is.
+static LogicalResult verifyAttributes(SoftmaxFamilyInterface op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    StringRef name = attribute.getName().getValue();
+    if (name.contains('.'))
+      continue;
+    auto number = dyn_cast<FloatAttr>(attribute.getValue());
+    if (name == "dropout" && number && number.getValue().isZero())
+      continue;
+    if (name == "dropout")
+      return op->emitOpError()
+             << "dropout: expected none or 0.0, as attention is not trained "
+                "here, got "
+             << attribute.getValue();
+    return op->emitOpError() << "expected an attribute of the op or one with "
+                                "the prefix of a dialect, got '"
+                             << name << "'";
+  }
+  return success();
+}
+
 static LogicalResult verifyFamily(SoftmaxFamilyInterface op) {
-  if (failed(verifyTypes(op)) || failed(verifyShapeRules(op)))
+  if (failed(verifyTypes(op)) || failed(verifyShapeRules(op)) ||
+      failed(verifyAttributes(op)))
     return failure();
   return verifyClauses(op);
 }

@@ -18,7 +18,7 @@ func.func @gqa_with_as_many_heads_is_softmax(%q: tensor<1x4x5x8xf32>)
 // CHECK: arith.negf
 // CHECK: } keep {
 // CHECK: arith.cmpi ne
-// CHECK: } {note = "kept"} :
+// CHECK: } {test.note = "kept"} :
 func.func @gqa_to_softmax_keeps_all_clauses(
     %p: tensor<1xi64>, %n: tensor<1xi32>, %k0: index, %q: tensor<1x4x5x8xf32>)
     -> tensor<1x4x5x8xf32> {
@@ -33,7 +33,7 @@ func.func @gqa_to_softmax_keeps_all_clauses(
       ^bb0(%b: index, %h: index, %i: index, %j: index):
         %kept = arith.cmpi ne, %i, %j : index
         attn.yield %kept : i1
-      } {note = "kept"}
+      } {test.note = "kept"}
       : (tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>)
       -> tensor<1x4x5x8xf32>
   return %o : tensor<1x4x5x8xf32>

@@ -623,3 +623,13 @@ func.func @gqa_c20_dimension_of_rank(%q: tensor<2x4x?x8xf32>,
       -> tensor<2x4x?x8xf32>
   return
 }
+
+// -----
+
+func.func @gqa_dropout(%q: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.gqa' op dropout: expected none or 0.0, as attention is not trained here, got 5.000000e-01 : f64}}
+  %o = attn.gqa %q, %q, %q {dropout = 0.5}
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}

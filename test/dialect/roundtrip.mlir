@@ -39,7 +39,7 @@ func.func @grouped_heads_with_lse(
 // CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index, %[[I:.*]]: index, %[[J:.*]]: index):
 // CHECK-NEXT:   %[[KEPT:.*]] = arith.cmpi ne, %[[I]], %[[J]] : index
 // CHECK-NEXT:   attn.yield %[[KEPT]] : i1
-// CHECK-NEXT: } {note = "kept"} : (tensor<2x4x5x8xf32>, tensor<2x4x7x8xf32>, tensor<2x4x7x8xf32>) -> (tensor<2x4x5x8xf32>, tensor<2x4x5xf32>)
+// CHECK-NEXT: } {test.note = "kept"} : (tensor<2x4x5x8xf32>, tensor<2x4x7x8xf32>, tensor<2x4x7x8xf32>) -> (tensor<2x4x5x8xf32>, tensor<2x4x5xf32>)
 func.func @all_clauses(%p: tensor<2xi32>, %n: tensor<2xi64>, %k0: index,
                        %t: tensor<?xf32>, %q: tensor<2x4x5x8xf32>,
                        %k: tensor<2x4x7x8xf32>)
@@ -59,7 +59,7 @@ func.func @all_clauses(%p: tensor<2xi32>, %n: tensor<2xi64>, %k0: index,
         %kept = arith.cmpi ne, %i, %j : index
         attn.yield %kept : i1
       }
-      {note = "kept"}
+      {test.note = "kept"}
       : (tensor<2x4x5x8xf32>, tensor<2x4x7x8xf32>, tensor<2x4x7x8xf32>)
       -> (tensor<2x4x5x8xf32>, tensor<2x4x5xf32>)
   return %o, %lse : tensor<2x4x5x8xf32>, tensor<2x4x5xf32>

@@ -617,3 +617,23 @@ func.func @softmax_c20_dimension_of_rank(%q: tensor<2x4x?x8xf32>,
       -> tensor<2x4x?x8xf32>
   return
 }
+
+// -----
+
+func.func @softmax_dropout(%q: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.softmax' op dropout: expected none or 0.0, as attention is not trained here, got 1.000000e-01 : f32}}
+  %o = attn.softmax %q, %q, %q {dropout = 0.1 : f32}
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @softmax_unknown_attribute(%q: tensor<2x4x?x8xf32>) {
+  // expected-error @below {{'attn.softmax' op expected an attribute of the op or one with the prefix of a dialect, got 'is_causal'}}
+  %o = attn.softmax %q, %q, %q {is_causal}
+      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
+      -> tensor<2x4x?x8xf32>
+  return
+}

@@ -111,6 +111,22 @@ TEST_P(Cases, A40_EmptyRowsHaveLseOfMinusInfinity) {
   expectValues(got.lse, {-INFINITY});
 }
 
+TEST_P(Cases, A41_DropoutIsRefused) {
+  const Values q = {0.5, -2}, k = {1, -0.25, 3}, v = {1, 2, -4};
+  // The attribute stands where the clauses end.
+  Got without = attend("scale(1.0)", q, k, v);
+  Got zero = attend("scale(1.0) {dropout = 0.0}", q, k, v);
+  EXPECT_EQ(zero.o, without.o);
+  EXPECT_EQ(zero.lse, without.lse);
+  std::string message =
+      errorOf(GetParam(),
+              irFor("gqa", DType::f32, {"case", "", "", "{dropout = 0.1}"}));
+  EXPECT_NE(message.find("'attn.gqa' op dropout: expected none or 0.0"),
+            std::string::npos)
+      << message;
+  EXPECT_NE(message.find("got 1.000000e-01"), std::string::npos) << message;
+}
+
 TEST_P(Cases, A46_ScaleIsApplied) {
   Got got = attend("scale(1.59)", {1}, {1, 0}, {1, 0});
   expectValues(got.o, {0.830616});
