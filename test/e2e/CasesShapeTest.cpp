@@ -109,15 +109,16 @@ TEST_P(Cases, A27_StackIsBounded) {
     Arguments arguments;
     bool ok = false;
   };
-  for (int64_t d : {200, 3000}) {
-    Problem p = makeProblem({1, 2, 1, 70, 150, d, d}, DType::bf16,
-                            variantNamed("none"));
+  for (auto [d, dtype] : {std::pair{int64_t(200), DType::f32},
+                          {int64_t(200), DType::bf16},
+                          {int64_t(3000), DType::bf16}}) {
+    const Variant &none = variantNamed("none");
+    Problem p = makeProblem({1, 2, 1, 70, 150, d, d}, dtype, none);
     Job job;
-    job.program =
-        compile(GetParam(), irFor("gqa", DType::bf16, variantNamed("none")));
+    job.program = compile(GetParam(), irFor("gqa", dtype, none));
     ASSERT_TRUE(job.program);
     for (const oracle::Array *a : {&p.q, &p.k, &p.v})
-      job.arguments.add(DType::bf16, {a->b, a->h, a->s, a->d}, a->data);
+      job.arguments.add(dtype, {a->b, a->h, a->s, a->d}, a->data);
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 256 * 1024);
@@ -139,8 +140,9 @@ TEST_P(Cases, A27_StackIsBounded) {
     pthread_attr_destroy(&attributes);
     EXPECT_TRUE(job.ok);
   }
-  checkRandom("gqa", {1, 2, 1, 70, 150, 200, 200}, DType::bf16,
-              variantNamed("none"));
+  for (DType dtype : {DType::f32, DType::bf16})
+    checkRandom("gqa", {1, 2, 1, 70, 150, 200, 200}, dtype,
+                variantNamed("none"));
 }
 
 TEST_P(Cases, A29_LengthsAroundTheTile) {

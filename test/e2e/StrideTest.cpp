@@ -85,6 +85,16 @@ TEST_P(Strides, A32_SequenceBeforeHeads) {
   }
 }
 
+TEST_P(Strides, A32_SequenceBeforeHeadsAsReported) {
+  Packed p = makePacked(DType::f32, {84, 3, 3, 3, 3, 64, 64}, "none");
+  std::vector<Tensor> want = run(GetParam(), p.ir, p.inputs);
+  std::vector<Value> views;
+  for (size_t n = 0; n < 3; ++n)
+    views.push_back(strided(p.view(n), {0, 2, 1, 3}));
+  expectSameBits(run(GetParam(), p.ir, views), want);
+  expectSameBits(run(GetParam(), p.ir, {p.view(0), p.view(1), views[2]}), want);
+}
+
 TEST_P(Strides, A31_InnerStrideIsPackedNotMisread) {
   for (DType dtype : {DType::f32, DType::bf16}) {
     Packed p = makePacked(dtype, sizes, "none");
@@ -236,6 +246,25 @@ TEST_P(Strides, A24_EmptyDimensions) {
         oracle::Result want = oracle::attend(p.attention, p.q, p.k, p.v);
         EXPECT_EQ(checkAgainst(want, dtype, got), "") << name << ", " << empty;
       }
+}
+
+TEST_P(Strides, A24_EmptyDimensionsOfStaticSize) {
+  for (const Sizes &empty :
+       {Sizes{0, 6, 2, 3, 70, 40, 24}, Sizes{2, 6, 2, 0, 70, 40, 24},
+        Sizes{2, 6, 2, 3, 0, 40, 24}, Sizes{2, 6, 2, 3, 70, 40, 0},
+        Sizes{2, 0, 0, 3, 70, 40, 24}}) {
+    const Variant &variant = variantNamed("causal_bottom_right");
+    Problem p = makeProblem(empty, DType::f32, variant);
+    std::vector<Tensor> got =
+        run(GetParam(), irFor("gqa", DType::f32, variant, empty), p);
+    oracle::Result want = oracle::attend(p.attention, p.q, p.k, p.v);
+    EXPECT_EQ(checkAgainst(want, DType::f32, got), "") << empty;
+  }
+  // The default scale would be infinite.
+  std::string message =
+      errorOf(GetParam(), irFor("gqa", DType::f32, variantNamed("none"),
+                                {2, 6, 2, 3, 70, 0, 24}));
+  EXPECT_NE(message.find("expected head dim"), std::string::npos) << message;
 }
 
 TEST_P(Strides, A22_A24_RefusedSizesNameWhatIsWrong) {
