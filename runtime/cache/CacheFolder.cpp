@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -144,8 +145,20 @@ std::optional<std::string> CacheFolder::read(const std::string &name,
   return content;
 }
 
+/// True if the process may write files that large: a write that goes beyond its
+/// limit ends the program by a signal, unless that is ignored.
+static bool mayWrite(size_t bytes) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+         limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
 Result<void> CacheFolder::write(const std::string &name,
                                 std::string_view content) const {
+  if (!mayWrite(content.size())) {
+    errno = EFBIG;
+    return failure("can't write");
+  }
   int file = openat(descriptor, name.c_str(),
                     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0)

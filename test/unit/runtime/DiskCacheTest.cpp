@@ -7,6 +7,7 @@
 
 #include "TemporaryFolder.h"
 
+#include <csignal>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -201,6 +202,63 @@ TEST_F(DiskCacheTest, several_processes_read_and_write) {
   }
   auto files = std::filesystem::directory_iterator(folder.path("cache"));
   EXPECT_EQ(std::distance(files, {}), 3);
+}
+
+TEST_F(DiskCacheTest, writers_that_are_killed_leave_whole_entries) {
+  DiskCache cache = open();
+  for (int round = 0; round < 30; ++round) {
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0)
+      for (int r = 0;; ++r)
+        (void)cache.store("key" + std::to_string(r % 3), valueOf(round % 4, r));
+    // Long enough for a few entries, and never at the same point.
+    usleep(useconds_t(1000 + 137 * round));
+    kill(child, SIGKILL);
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+    for (int k = 0; k < 3; ++k) {
+      std::optional<std::string> value = cache.find("key" + std::to_string(k));
+      EXPECT_TRUE(!value || isWhole(*value)) << round;
+    }
+  }
+  EXPECT_TRUE(cache.store("key0", valueOf(0, 0)).ok());
+  EXPECT_EQ(cache.find("key0"), valueOf(0, 0));
+}
+
+TEST_F(DiskCacheTest, several_processes_share_too_small_a_cache) {
+  // Room for eight or nine of the values.
+  const uint64_t bytes = 8 * 60000;
+  std::vector<pid_t> children;
+  for (int p = 0; p < 4; ++p) {
+    pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      DiskCache cache = open(bytes);
+      int failures = 0;
+      for (int r = 0; r < 60; ++r) {
+        // Entries come and go while others read them.
+        std::string key = "key" + std::to_string((p + r) % 20);
+        failures += !cache.store(key, valueOf(p, r)).ok();
+        std::optional<std::string> value =
+            cache.find("key" + std::to_string(r % 20));
+        failures += value && !isWhole(*value);
+      }
+      _exit(failures == 0 ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (pid_t child : children) {
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  ASSERT_TRUE(open(bytes).store("last", "value").ok());
+  uint64_t total = 0;
+  for (const auto &file :
+       std::filesystem::directory_iterator(folder.path("cache")))
+    total += file.file_size();
+  EXPECT_LE(total, bytes);
+  EXPECT_EQ(open(bytes).find("last"), "value");
 }
 
 } // namespace

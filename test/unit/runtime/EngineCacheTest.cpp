@@ -10,6 +10,7 @@
 
 #include "EnvironmentVariable.h"
 #include "Privileges.h"
+#include "SmallDisk.h"
 #include "TemporaryFolder.h"
 
 #include <cstring>
@@ -255,6 +256,50 @@ TEST_P(EngineCacheTest, an_entry_that_does_not_load_is_compiled_and_replaced) {
   ASSERT_TRUE(cache->store(key, broken).ok());
   EXPECT_EQ(stateOf(options), State::miss);
   EXPECT_EQ(cache->find(key), bytes);
+}
+
+TEST_P(EngineCacheTest, entries_of_other_cpus_and_versions_are_not_used) {
+  CompileRequest request = CompileRequest::forOptions(options);
+  request.text = attention;
+  const Maker &here = *Maker::get();
+  Maker otherCpu = here, otherVersion = here;
+  // One feature more, and one byte of a build id.
+  otherCpu.cpu.back() = otherCpu.cpu.back() == '0' ? '1' : '0';
+  otherVersion.compiler[0] = here.compiler[0] == '0' ? '1' : '0';
+  std::vector<std::string> keys = {cacheKey(request, otherCpu),
+                                   cacheKey(request, otherVersion)};
+  Result<DiskCache> cache = DiskCache::open(*options.cacheDir);
+  ASSERT_TRUE(cache.ok());
+  for (const std::string &key : keys)
+    ASSERT_TRUE(cache->store(key, "code of another machine").ok());
+  EXPECT_EQ(stateOf(options), State::miss);
+  EXPECT_EQ(stateOf(options), State::hit);
+  for (const std::string &key : keys)
+    EXPECT_EQ(cache->find(key), "code of another machine");
+}
+
+TEST_P(EngineCacheTest, a_full_disk_costs_the_entry_alone) {
+  // The compiler is open before the child has other file systems.
+  options.cacheDir = "";
+  std::string bits = callBits(compile());
+  std::string path = folder.path("small");
+  ASSERT_EQ(mkdir(path.c_str(), 0700), 0);
+  int outcome = runOnSmallDisk(path, 4, [&] {
+    options.cacheDir = path + "/cache";
+    Program program = compile();
+    // Results on one thread: the child has no others of libomp.
+    Operands x;
+    auto results = program.call("attend", x.values(), {1});
+    std::string got;
+    for (const Tensor &result : *results)
+      got.append(static_cast<const char *>(result.raw()), result.numBytes());
+    return program.cacheUse().state == State::miss && got == bits &&
+           program.cacheUse().note.find("No space left on device") !=
+               std::string::npos;
+  });
+  if (outcome == 2)
+    GTEST_SKIP() << "this user can't mount a small file system";
+  EXPECT_EQ(outcome, 0);
 }
 
 TEST_P(EngineCacheTest, failures_are_not_kept) {
