@@ -27,6 +27,10 @@
 
 namespace mlir::attn {
 class OnlineSoftmaxOp; // a parent of attn.yield
+
+/// What logits, weights and sums over elements of type `element` are computed
+/// in: f64 for f64, else f32.
+FloatType getComputeType(Type element);
 } // namespace mlir::attn
 
 #define GET_OP_CLASSES
@@ -39,6 +43,9 @@ namespace mlir::attn {
 
 /// Registers how tile ops bufferize.
 void registerBufferizationModels(DialectRegistry &registry);
+
+/// The same for the operands of `op`.
+FloatType getComputeType(SoftmaxFamilyInterface op);
 
 /// True if a mask attribute or a region of `op` reads query positions, so that
 /// the op has to say where its query rows stand.

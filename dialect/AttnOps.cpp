@@ -73,6 +73,16 @@ static void printResultTypes(OpAsmPrinter &printer, Operation *, Type output,
 
 //===- queries on the op --------------------------------------------------===//
 
+FloatType attn::getComputeType(Type element) {
+  if (element.isF64())
+    return Float64Type::get(element.getContext());
+  return Float32Type::get(element.getContext());
+}
+
+FloatType attn::getComputeType(SoftmaxFamilyInterface op) {
+  return getComputeType(getElementTypeOrSelf(op.getQuery().getType()));
+}
+
 bool attn::hasMask(SoftmaxFamilyInterface op) {
   if (!op.getKeep().empty())
     return true;
@@ -159,18 +169,17 @@ static LogicalResult verifyTypes(SoftmaxFamilyInterface op) {
     return failure();
   if (op.getLse())
     return verifyResult("lse", op.getLse().getType(),
-                        query.getShape().take_front(3),
-                        Float32Type::get(op->getContext()));
+                        query.getShape().take_front(3), getComputeType(op));
   return success();
 }
 
 /// c13 to c17: numbers, positions and masks.
 static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
   if (std::optional<APFloat> scale = op.getScale();
-      scale && failed(verifyScale(op, *scale)))
+      scale && failed(verifyScale(op, *scale, getComputeType(op))))
     return failure();
   if (std::optional<APFloat> softcap = op.getSoftcap();
-      softcap && failed(verifySoftcap(op, *softcap)))
+      softcap && failed(verifySoftcap(op, *softcap, getComputeType(op))))
     return failure();
   if (ArrayAttr masks = op.getMaskAttr())
     for (Attribute mask : masks)
@@ -221,10 +230,12 @@ LogicalResult SoftmaxOp::verify() { return verifyFamily(*this); }
 LogicalResult GqaOp::verify() { return verifyFamily(*this); }
 
 LogicalResult SoftmaxOp::verifyRegions() {
-  return verifyScalarRegions(*this, getScore(), getKeep());
+  return verifyScalarRegions(*this, getScore(), getKeep(),
+                             attn::getComputeType(getElementType()));
 }
 LogicalResult GqaOp::verifyRegions() {
-  return verifyScalarRegions(*this, getScore(), getKeep());
+  return verifyScalarRegions(*this, getScore(), getKeep(),
+                             attn::getComputeType(getElementType()));
 }
 
 //===- shapes -------------------------------------------------------------===//

@@ -10,9 +10,10 @@ include "dialect/AttnInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Attn_FloatTensor4D : RankedTensorOf<[F32, BF16], [HasAnyRankOfPred<[4]>],
+def Attn_FloatTensor4D : RankedTensorOf<[F16, BF16, F32, F64],
+    [HasAnyRankOfPred<[4]>],
     "4-D tensor (batch x heads x sequence x head dim)">;
-def Attn_LseTensor : RankedTensorOf<[F32], [HasAnyRankOfPred<[3]>],
+def Attn_LseTensor : RankedTensorOf<[F32, F64], [HasAnyRankOfPred<[3]>],
     "3-D tensor (batch x heads x sequence)">;
 def Attn_PerBatch : RankedTensorOf<[I32, I64], [HasAnyRankOfPred<[1]>],
     "1-D tensor (batch)">;
@@ -79,14 +80,14 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
 
     | operand | shape | meaning |
     |---|---|---|
-    | query | B x H x Sq x Dk | f32 or bf16 |
+    | query | B x H x Sq x Dk | f16, bf16, f32 or f64 |
     | key | B x H x Skv x Dk | type of query |
     | value | B x H x Skv x Dv | type of query; Dv may differ from Dk |
     | offset | index or B | position of query row 0 |
     | lengths | B | keys in use, clamped to 0..Skv |
     | key_offset | index | position of key row 0, default 0 |
     | output | B x H x Sq x Dv | type of query |
-    | lse | B x H x Sq | f32, natural log |
+    | lse | B x H x Sq | natural log; f64 if query is of f64, else f32 |
 
     Positions. Query row r has position i = r + offset; the offset is the
     operand, or 0 for `align(top_left)`, or (key length - Sq) for
@@ -101,8 +102,10 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     its value row is not used, whatever it holds. A row without any key gives
     O = 0 and lse = -inf; so does Skv = 0. A kept logit that is NaN or +inf makes
     the row and its lse NaN. B, H or Sq = 0 give an empty result; Dv = 0 gives an
-    empty O and the lse is still computed; Dk = 0 is refused. Sums, max and exp
-    are f32; bf16 results are rounded once.
+    empty O and the lse is still computed; Dk = 0 is refused.
+
+    Precision. Logits, max, exp and sums are f64 if query is of f64, else f32, and
+    so are argument and result of a score region. Results are rounded once.
 
     Constraints (c-numbers as in the verifier and in the run-time rules):
     c1 query, key, value: one element type; c2 key batch = query batch;
@@ -110,8 +113,8 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     query heads; c6 key head dim = query head dim; c7 value length = key length;
     c8 head dim of query >= 1; c9 output shape and type; c10 lse shape;
     c11 offset has B entries; c12 lengths has B entries; c13 scale is finite
-    in f32; c14 softcap is > 0 and finite in f32 with its reciprocal; c15
-    positions are given where they matter; c16 align and offset exclude each
+    in the type of logits; c14 softcap is > 0 and finite in that type with its
+    reciprocal; c15 positions are given where they matter; c16 align and offset exclude each
     other; c17 mask is a list of mask attributes; c18 region arguments; c19
     region result; c20 region operations; c21 captured tensors are not empty
     where they are read.
@@ -165,10 +168,10 @@ def Attn_YieldOp : Attn_Op<"yield", [
     ParentOneOf<["SoftmaxOp", "GqaOp", "OnlineSoftmaxOp"]>]> {
   let summary = "ends a score or keep region";
   let description = [{
-    Gives the region's result: the new logit (f32) of a score region, or whether
-    the key is kept (i1) of a keep region.
+    Gives the region's result: the new logit (f32, or f64 with operands of f64) of
+    a score region, or whether the key is kept (i1) of a keep region.
   }];
-  let arguments = (ins AnyTypeOf<[F32, I1]>:$value);
+  let arguments = (ins AnyTypeOf<[F32, F64, I1]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 

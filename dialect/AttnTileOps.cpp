@@ -44,8 +44,8 @@ static LogicalResult verifyRank(Operation *op, StringRef name, Value value,
                            << got;
 }
 
-/// Checks the shapes of the state: acc (any x M), max and sum (M) for a static
-/// M.
+/// Checks the state: acc (any x M), max and sum (M) for a static M, all of f32
+/// or all of f64.
 static LogicalResult verifyState(Operation *op, Value acc, Value max,
                                  Value sum) {
   if (failed(verifyRank(op, "acc", acc, 2)) ||
@@ -60,10 +60,14 @@ static LogicalResult verifyState(Operation *op, Value acc, Value max,
         got != rows)
       return op->emitOpError() << name << ": expected " << rows
                                << " rows (from max), got " << got;
-  for (auto [name, value] : {std::pair{"acc", acc}, {"max", max}, {"sum", sum}})
-    if (!getElementTypeOrSelf(value.getType()).isF32())
-      return op->emitOpError() << name << ": expected f32, got "
-                               << getElementTypeOrSelf(value.getType());
+  Type type = getElementTypeOrSelf(acc.getType());
+  if (!type.isF32() && !type.isF64())
+    return op->emitOpError() << "acc: expected f32 or f64, got " << type;
+  for (auto [name, value] : {std::pair{"max", max}, {"sum", sum}})
+    if (getElementTypeOrSelf(value.getType()) != type)
+      return op->emitOpError()
+             << name << ": expected " << type << " (from acc), got "
+             << getElementTypeOrSelf(value.getType());
   return success();
 }
 
@@ -87,22 +91,24 @@ LogicalResult OnlineSoftmaxOp::verify() {
     return emitOpError() << "query: expected rank 3 (heads x rows x head dim) "
                             "or 2 (packed), got rank "
                          << query.getRank();
-  bool isScaled = hasPackedQuery() && query.getElementType().isF32();
-  if (isScaled == static_cast<bool>(getScale()))
-    return emitOpError() << "scale: expected "
-                         << (getScale() ? "none with a query packed in f32"
-                                        : "one with a query not packed in f32");
   if (failed(verifyRank(*this, "key", getKey(), 2)) ||
       failed(verifyRank(*this, "value", getValue(), 2)) ||
       failed(verifyState(*this, getAcc(), getMax(), getSum())))
     return failure();
+  FloatType type = getComputeType();
+  bool isScaled = hasPackedQuery() && query.getElementType() == type;
+  if (isScaled == static_cast<bool>(getScale()))
+    return emitOpError() << "scale: expected "
+                         << (getScale() ? "none with a query packed in "
+                                        : "one with a query not packed in ")
+                         << type;
   int64_t columns = (isScaled ? 1 : 2) * getNumRows();
   if (hasPackedQuery() && query.getDimSize(1) != columns)
     return emitOpError() << "query: expected " << columns
                          << " packed columns (from max), got "
                          << query.getDimSize(1);
   if (std::optional<APFloat> softcap = getSoftcap();
-      softcap && failed(verifySoftcap(*this, *softcap)))
+      softcap && failed(verifySoftcap(*this, *softcap, type)))
     return failure();
   if (static_cast<int64_t>(getKeyTile()) < 1)
     return emitOpError() << "key_tile: expected at least 1, got "
@@ -111,7 +117,7 @@ LogicalResult OnlineSoftmaxOp::verify() {
     return emitOpError() << "masked: expected "
                          << (getMasked() ? "none without a keep region"
                                          : "one with a keep region");
-  if (failed(verifyScalarRegions(*this, getScore(), getKeep())))
+  if (failed(verifyScalarRegions(*this, getScore(), getKeep(), type)))
     return failure();
   return verifyResults(*this, getInitsMutable());
 }
@@ -127,12 +133,13 @@ LogicalResult PackQueryOp::verify() {
       failed(verifyRank(*this, "packed", getPacked(), 2)))
     return failure();
   Type element = getElementTypeOrSelf(getPacked().getType());
-  if (!element.isF32() && !element.isBF16())
-    return emitOpError() << "packed: expected f32 or bf16, got " << element;
-  if (element.isF32() != static_cast<bool>(getScale()))
+  if (!element.isF32() && !element.isF64() && !element.isBF16())
+    return emitOpError() << "packed: expected f32, f64 or bf16, got "
+                         << element;
+  if (element.isBF16() == static_cast<bool>(getScale()))
     return emitOpError() << "scale: expected "
                          << (getScale() ? "none for pairs of bf16"
-                                        : "one for a query packed in f32");
+                                        : "one for a query that is no pairs");
   return verifyResults(*this, getDpsInitsMutable());
 }
 
@@ -146,6 +153,11 @@ LogicalResult OnlineMergeOp::verify() {
   if (failed(verifyState(*this, getAcc(), getMax(), getSum())) ||
       failed(verifyState(*this, getOtherAcc(), getOtherMax(), getOtherSum())))
     return failure();
+  Type type = getElementTypeOrSelf(getAcc().getType());
+  Type otherType = getElementTypeOrSelf(getOtherAcc().getType());
+  if (otherType != type)
+    return emitOpError() << "otherAcc: expected " << type << " (from acc), got "
+                         << otherType;
   int64_t rows = cast<ShapedType>(getMax().getType()).getDimSize(0);
   int64_t got = cast<ShapedType>(getOtherMax().getType()).getDimSize(0);
   if (got != rows)
@@ -166,6 +178,10 @@ LogicalResult OnlineFinishOp::verify() {
     return failure();
   if (getLse() && failed(verifyRank(*this, "lse", getLse(), 2)))
     return failure();
+  Type type = getElementTypeOrSelf(getAcc().getType());
+  if (getLse() && getElementTypeOrSelf(getLse().getType()) != type)
+    return emitOpError() << "lse: expected " << type << " (from acc), got "
+                         << getElementTypeOrSelf(getLse().getType());
   return verifyResults(*this, getDpsInitsMutable());
 }
 
@@ -175,21 +191,36 @@ void OnlineFinishOp::getEffects(Effects &effects) {
 
 //===- matmul_tile --------------------------------------------------------===//
 
+/// Checks the element types of operands that have ranks.
+static LogicalResult verifyElements(MatmulTileOp op) {
+  auto element = [](Value x) { return getElementTypeOrSelf(x.getType()); };
+  Type left = element(op.getLeft()), right = element(op.getRight());
+  Type out = element(op.getOut());
+  for (auto [name, type] :
+       {std::pair{"left", left}, {"right", right}, {"out", out}})
+    if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type))
+      return op.emitOpError()
+             << name << ": expected f16, bf16, f32 or f64, got " << type;
+  bool isNarrow = isa<Float16Type, BFloat16Type>(out);
+  Type sum = attn::getComputeType(out);
+  for (auto [name, type] : {std::pair{"left", left}, {"right", right}}) {
+    if (isNarrow && type != out)
+      return op.emitOpError()
+             << name << ": expected " << out << " (from out), got " << type;
+    if (type.isF64() && !sum.isF64())
+      return op.emitOpError() << name << ": expected at most " << sum
+                              << " (from out), got " << type;
+  }
+  return success();
+}
+
 LogicalResult MatmulTileOp::verify() {
-  for (auto [name, value] : {std::pair{"left", getLeft()},
-                             {"right", getRight()},
-                             {"out", getOut()}}) {
+  for (auto [name, value] :
+       {std::pair{"left", getLeft()}, {"right", getRight()}, {"out", getOut()}})
     if (failed(verifyRank(*this, name, value, 2)))
       return failure();
-    Type element = getElementTypeOrSelf(value.getType());
-    if (!element.isF32() && !element.isBF16())
-      return emitOpError() << name << ": expected f32 or bf16, got " << element;
-  }
-  auto isBF16 = [](Value x) {
-    return getElementTypeOrSelf(x.getType()).isBF16();
-  };
-  if (isBF16(getOut()) && !(isBF16(getLeft()) && isBF16(getRight())))
-    return emitOpError() << "out: expected f32 where an operand is, got bf16";
+  if (failed(verifyElements(*this)))
+    return failure();
 
   // Of each pair of dimensions that are one, the first says what is expected.
   auto size = [](Value x, int64_t dim) {

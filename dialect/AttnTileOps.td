@@ -15,6 +15,16 @@ include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Attn_Shaped : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
+/// What logits, weights and sums are computed in.
+def Attn_Wide : AnyTypeOf<[F32, F64], "f32 or f64">;
+
+/// `operand`, if it is there, has the type in which elements like those of
+/// `shaped` are computed.
+class Attn_HasComputeTypeOf<string operand, string shaped>
+    : OptionalTypesMatchWith<operand # " has the type that " # shaped #
+                             " is computed in", shaped, operand,
+        "::mlir::attn::getComputeType("
+        "::llvm::cast<::mlir::ShapedType>($_self).getElementType())">;
 
 class Attn_TileOp<string mnemonic, list<Trait> traits = []>
     : Attn_Op<mnemonic, !listconcat(traits, [
@@ -23,7 +33,7 @@ class Attn_TileOp<string mnemonic, list<Trait> traits = []>
 }
 
 def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
-    [AttrSizedOperandSegments]> {
+    [AttrSizedOperandSegments, Attn_HasComputeTypeOf<"scale", "acc">]> {
   let summary = "adds one tile of keys to the running softmax of a query tile";
   let description = [{
     The online softmax (Milakov and Gimelshein 2018; Dao et al. 2022, algorithm
@@ -44,11 +54,14 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
     | query | heads x m x Dk, or as `attn.pack_query` packs it | |
     | key | n x Dk | n may be smaller than the tile |
     | value | n x Dv | |
-    | acc | Dv x M, f32 | transposed, one column per query row; with rows up to a multiple that the target asks for |
-    | max, sum | M, f32 | running maximum (natural scale) and sum |
+    | acc | Dv x M, f32 or f64 | transposed, one column per query row; with rows up to a multiple that the target asks for |
+    | max, sum | M, type of acc | running maximum (natural scale) and sum |
     | b, h, i, j | index | batch, first head, first query and key position |
     | fold | index | m, rows per head; absent for a tile of one head |
-    | scale | f32 | factor of Q K^T; absent if query is packed in f32 |
+    | scale | type of acc | factor of Q K^T; absent if query is packed in that type |
+
+    Logits, weights and sums have the type of acc, as argument and result of score
+    have.
     | masked | i1 | whether keep has to be evaluated in this tile |
 
     `masked` is present if and only if there is a keep region; where it is false
@@ -59,7 +72,7 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
     Attn_Shaped:$query, Attn_Shaped:$key, Attn_Shaped:$value,
     Attn_Shaped:$acc, Attn_Shaped:$max, Attn_Shaped:$sum,
     Index:$b, Index:$h, Index:$i, Index:$j,
-    Optional<Index>:$fold, Optional<F32>:$scale, Optional<I1>:$masked,
+    Optional<Index>:$fold, Optional<Attn_Wide>:$scale, Optional<I1>:$masked,
     OptionalAttr<F64Attr>:$softcap,
     I64Attr:$key_tile);
   let regions = (region AnyRegion:$score, AnyRegion:$keep);
@@ -80,6 +93,12 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getInitsMutable() {
       return ::mlir::MutableOperandRange(getOperation(), 3, 3);
+    }
+    /// The type of logits, weights and sums.
+    ::mlir::FloatType getComputeType() {
+      return ::llvm::cast<::mlir::FloatType>(
+          ::llvm::cast<::mlir::ShapedType>(getAcc().getType())
+              .getElementType());
     }
     /// True if the query operand is in packed form.
     bool hasPackedQuery() {
@@ -102,21 +121,21 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
 }
 
 def Attn_PackQueryOp : Attn_TileOp<"pack_query",
-    [DestinationStyleOpInterface]> {
+    [DestinationStyleOpInterface, Attn_HasComputeTypeOf<"scale", "packed">]> {
   let summary = "packs a query tile with queries as lanes";
   let description = [{
     For the heads x m x Dk rows of the tile, in one of two forms:
 
     | packed | form |
     |---|---|
-    | f32, >= Dk x M | packed[d, g * m + s] = scale * Q[g, s, d] |
+    | f32 or f64, >= Dk x M | packed[d, g * m + s] = scale * Q[g, s, d] |
     | bf16, >= Dk / 2 x 2 M | packed[d / 2, 2 (g * m + s) + d mod 2] = Q[g, s, d] |
 
     and 0 in the columns beyond them. The second, of pairs, has no scale: it
     would round Q again.
   }];
   let arguments = (ins Attn_Shaped:$query, Attn_Shaped:$packed,
-                       Optional<F32>:$scale);
+                       Optional<Attn_Wide>:$scale);
   let results = (outs Variadic<AnyRankedTensor>:$result);
   let assemblyFormat = [{
     `ins` `(` $query `:` type($query) `)` `outs` `(` $packed `:` type($packed) `)`
@@ -171,10 +190,10 @@ def Attn_OnlineFinishOp : Attn_TileOp<"online_finish",
 
     | operand | shape |
     |---|---|
-    | acc | >= Dv x M, f32 |
-    | max, sum | M, f32 |
+    | acc | >= Dv x M, f32 or f64 |
+    | max, sum | M, type of acc |
     | output | heads x m x Dv |
-    | lse | heads x m, f32, optional |
+    | lse | heads x m, type of acc, optional |
   }];
   let arguments = (ins Attn_Shaped:$acc, Attn_Shaped:$max, Attn_Shaped:$sum,
                        Attn_Shaped:$output, Optional<Attn_Shaped>:$lse);
@@ -194,7 +213,7 @@ def Attn_OnlineFinishOp : Attn_TileOp<"online_finish",
 }
 
 def Attn_MatmulTileOp : Attn_TileOp<"matmul_tile",
-    [DestinationStyleOpInterface]> {
+    [DestinationStyleOpInterface, Attn_HasComputeTypeOf<"init", "out">]> {
   let summary = "multiplies matrices into a tile";
   let description = [{
     For a tile of m <= M rows and n <= N columns, with op(X) = X or, with
@@ -203,22 +222,22 @@ def Attn_MatmulTileOp : Attn_TileOp<"matmul_tile",
         C'[i,j] = C[i,j] + sum_k op(A)[i,k] op(B)[k,j]
 
     `init` takes the place of every element of C, which is not read then. The
-    products and sums are those of f32, in the order of k, and C' is rounded
-    once: with C of bf16 the sum isn't.
+    products and sums are those of f64 if C is, else of f32, in the order of k,
+    and C' is rounded once: with C of f16 or bf16 the sum isn't.
 
     | operand | shape | element |
     |---|---|---|
-    | left | m x k, or k x m if transposed | f32 or bf16 |
-    | right | k x n, or n x k if transposed | f32 or bf16 |
-    | out | m x n | f32, or bf16 if both others are |
-    | init | | f32 |
+    | left | m x k, or k x m if transposed | f16, bf16, f32; f64 if out is |
+    | right | k x n, or n x k if transposed | f16, bf16, f32; f64 if out is |
+    | out | m x n | f32 or f64; or f16 or bf16 if both others are |
+    | init | | type of the sums |
 
     `rows` and `columns` are M and N. `panel`, by which N is divided, is how many
     columns are multiplied at a time, in lane vectors of the target.
   }];
   let arguments = (ins
     Attn_Shaped:$left, Attn_Shaped:$right, Attn_Shaped:$out,
-    Optional<F32>:$init,
+    Optional<Attn_Wide>:$init,
     I64Attr:$rows, I64Attr:$columns, I64Attr:$panel,
     UnitAttr:$transpose_left, UnitAttr:$transpose_right);
   let results = (outs Variadic<AnyRankedTensor>:$result);

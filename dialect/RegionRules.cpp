@@ -15,12 +15,16 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// What regions compute in: index, integers of at most 64 bits and f32. bf16
-/// has no arithmetic of its own; it is read and extended.
+static bool isWideFloat(Type type) { return type.isF32() || type.isF64(); }
+
+/// f16 and bf16 have no arithmetic of their own; they are read and extended.
+static bool isNarrowFloat(Type type) { return type.isF16() || type.isBF16(); }
+
+/// What regions compute in: index, integers of at most 64 bits, f32 and f64.
 static bool isAllowedType(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() && integer.getWidth() <= 64;
-  return type.isIndex() || type.isF32();
+  return type.isIndex() || isWideFloat(type);
 }
 
 /// What captured tensors hold.
@@ -28,7 +32,7 @@ static bool isAllowedElement(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() &&
            llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
-  return type.isF32() || type.isBF16();
+  return isWideFloat(type) || isNarrowFloat(type);
 }
 
 static bool isAllowedArith(Operation *op) {
@@ -42,8 +46,8 @@ static bool isAllowedArith(Operation *op) {
              arith::MinUIOp, arith::MinimumFOp, arith::MulFOp, arith::MulIOp,
              arith::NegFOp, arith::OrIOp, arith::RemSIOp, arith::RemUIOp,
              arith::SIToFPOp, arith::SelectOp, arith::ShLIOp, arith::ShRSIOp,
-             arith::ShRUIOp, arith::SubFOp, arith::SubIOp, arith::TruncIOp,
-             arith::UIToFPOp, arith::XOrIOp>(op);
+             arith::ShRUIOp, arith::SubFOp, arith::SubIOp, arith::TruncFOp,
+             arith::TruncIOp, arith::UIToFPOp, arith::XOrIOp>(op);
 }
 
 static bool isAllowedMath(Operation *op) {
@@ -65,7 +69,7 @@ verifyRegionOp(Operation *op, Region &region,
     auto type = dyn_cast<RankedTensorType>(tensor.getType());
     if (!type || !isAllowedElement(type.getElementType()))
       return emitError() << "captured tensor: expected a ranked tensor of i1, "
-                            "i8, i16, i32, i64, bf16 or f32, got "
+                            "i8, i16, i32, i64, f16, bf16, f32 or f64, got "
                          << tensor.getType();
     // To tensor.dim a dimension that does not exist is undefined, no error.
     if (dim && static_cast<uint64_t>(*dim.getConstantIndex()) >=
@@ -85,17 +89,23 @@ verifyRegionOp(Operation *op, Region &region,
   if (!isAllowedArith(op) && !isAllowedMath(op))
     return emitError() << "expected an allowed operation, got '"
                        << op->getName() << "'";
+  if (auto round = dyn_cast<arith::TruncFOp>(op);
+      round && round.getRoundingmodeAttr())
+    return emitError() << "'arith.truncf': expected no rounding mode, got "
+                       << arith::stringifyRoundingMode(
+                              *round.getRoundingmode());
   if (isAllowedMath(op) && !isa<math::AbsIOp>(op) &&
-      !op->getResult(0).getType().isF32())
-    return emitError() << "'" << op->getName() << "': expected f32, got "
+      !isWideFloat(op->getResult(0).getType()))
+    return emitError() << "'" << op->getName() << "': expected f32 or f64, got "
                        << op->getResult(0).getType();
   for (Type type :
        llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
                                 SmallVector<Type>(op->getResultTypes())))
-    if (!isAllowedType(type) && !(isa<arith::ExtFOp>(op) && type.isBF16()))
+    if (!isAllowedType(type) &&
+        !(isa<arith::ExtFOp>(op) && isNarrowFloat(type)))
       return emitError() << "'" << op->getName()
-                         << "': expected index, integers up to 64 bits or f32, "
-                            "got "
+                         << "': expected index, integers up to 64 bits, f32 "
+                            "or f64, got "
                          << type;
   return success();
 }
@@ -131,11 +141,11 @@ static LogicalResult verifyScalarRegion(Operation *op, Region &region,
 }
 
 LogicalResult attn::verifyScalarRegions(Operation *op, Region &score,
-                                        Region &keep) {
+                                        Region &keep, FloatType logit) {
   Builder builder(op->getContext());
-  Type index = builder.getIndexType(), f32 = builder.getF32Type();
+  Type index = builder.getIndexType();
   if (failed(verifyScalarRegion(op, score, "score",
-                                {f32, index, index, index, index}, f32)))
+                                {logit, index, index, index, index}, logit)))
     return failure();
   return verifyScalarRegion(op, keep, "keep", {index, index, index, index},
                             builder.getI1Type());

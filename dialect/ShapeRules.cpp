@@ -83,30 +83,32 @@ LogicalResult attn::verifyShapeRules(SoftmaxFamilyInterface op) {
   return success();
 }
 
-/// True if a finite number stays one in f32.
-static bool isFiniteInF32(APFloat number) {
+/// True if a finite number stays one in `type`.
+static bool isFiniteIn(FloatType type, APFloat number) {
   bool losesInfo;
-  number.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+  number.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
                  &losesInfo);
   return number.isFinite();
 }
 
-LogicalResult attn::verifyScale(Operation *op, const APFloat &scale) {
-  if (isFiniteInF32(scale))
+LogicalResult attn::verifyScale(Operation *op, const APFloat &scale,
+                                FloatType type) {
+  if (isFiniteIn(type, scale))
     return success();
-  return op->emitOpError() << "scale: expected a number that is finite in f32, "
-                              "got "
-                           << scale.convertToDouble();
+  return op->emitOpError() << "scale: expected a number that is finite in "
+                           << type << ", got " << scale.convertToDouble();
 }
 
-LogicalResult attn::verifySoftcap(Operation *op, const APFloat &softcap) {
-  // The reciprocal is what logits are multiplied by; where it is finite, f32
-  // does not round the softcap itself to 0.
+LogicalResult attn::verifySoftcap(Operation *op, const APFloat &softcap,
+                                  FloatType type) {
+  // The reciprocal is what logits are multiplied by; where it is finite, the
+  // type does not round the softcap itself to 0.
   APFloat reciprocal(1.0 / softcap.convertToDouble());
-  if (!softcap.isNegative() && isFiniteInF32(softcap) &&
-      isFiniteInF32(reciprocal))
+  if (!softcap.isNegative() && isFiniteIn(type, softcap) &&
+      isFiniteIn(type, reciprocal))
     return success();
   return op->emitOpError() << "softcap: expected a number > 0 that is finite "
-                              "in f32 with its reciprocal, got "
+                              "in "
+                           << type << " with its reciprocal, got "
                            << softcap.convertToDouble();
 }

@@ -50,15 +50,18 @@ SmallVector<ShapeRule> getShapeRules(SoftmaxFamilyInterface op);
 /// Checks every rule of `op` whose sizes are both static.
 LogicalResult verifyShapeRules(SoftmaxFamilyInterface op);
 
-/// c13: f32, in which logits are computed, must hold the scale.
-LogicalResult verifyScale(Operation *op, const APFloat &scale);
+/// c13: `type`, in which logits are computed, must hold the scale.
+LogicalResult verifyScale(Operation *op, const APFloat &scale, FloatType type);
 
-/// c14: f32 must hold the softcap and its reciprocal.
-LogicalResult verifySoftcap(Operation *op, const APFloat &softcap);
+/// c14: `type` must hold the softcap and its reciprocal.
+LogicalResult verifySoftcap(Operation *op, const APFloat &softcap,
+                            FloatType type);
 
 /// Checks the regions of a whole-attention or tile op, either of which may be
-/// empty: arguments, result and the list of allowed operations.
-LogicalResult verifyScalarRegions(Operation *op, Region &score, Region &keep);
+/// empty: arguments, result and the list of allowed operations. Logits are of
+/// type `logit`.
+LogicalResult verifyScalarRegions(Operation *op, Region &score, Region &keep,
+                                  FloatType logit);
 
 /// The tensors that the regions of `op` read from outside, in order of first
 /// use.

@@ -438,8 +438,9 @@ def DecomposeSoftmax : Pass<"attn-decompose-softmax", "func::FuncOp"> {
     Needs: the source, after attn-guard-arith. Guarantees: no op of the softmax
     family is left. Each is a loop over batch and heads around linalg.generic:
     dots, logits, row maximum, weights, row sum, weighted average, each
-    materialised. Operands and score regions are widened to f64, keep regions
-    stay in their types; results are rounded once.
+    materialised. Operands and score regions are widened to f64; keep regions, and
+    score regions of logits that are f64 as written, stay in their types, at least
+    f32. Results are rounded once.
 
     ```mlir
     %o = attn.softmax %q, %k, %v ...

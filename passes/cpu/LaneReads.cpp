@@ -88,16 +88,16 @@ LaneValue LaneRegion::emitRead(Operation *op, Value memref,
   auto isSame = [](const LaneValue &v) {
     return !v.isLanes || (v.first && v.step == 0);
   };
-  // bf16 is extended where it is read: it has no vector code of its own, and
-  // LLVM would call the library for as little as a broadcast.
+  // f16 and bf16 are extended where they are read: they have no vector code of
+  // their own, and LLVM would call the library for as little as a broadcast.
   auto extend = [&](Value value) {
-    return getElementTypeOrSelf(value.getType()).isBF16() ? emitToF32(kb, value)
-                                                          : value;
+    Type element = getElementTypeOrSelf(value.getType());
+    return element.isF16() || element.isBF16() ? emitToF32(kb, value) : value;
   };
   auto narrow = [&](LaneValue value) -> LaneValue {
     Type to = convertType(op->getResult(0).getType(), value.isLanes);
     if (value.value.getType() == to ||
-        getElementTypeOrSelf(value.value.getType()).isF32())
+        isa<FloatType>(getElementTypeOrSelf(value.value.getType())))
       return value;
     if (getElementTypeOrSelf(value.value.getType()).isIndex())
       return {arith::IndexCastOp::create(kb.b, kb.loc, to, value.value),

@@ -116,8 +116,10 @@ void LaneRegion::emitOp(Operation *op) {
   else if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
                arith::ExtUIOp, arith::TruncIOp>(op))
     result = emitCast(op, operands.front());
-  else if (isa<arith::ExtFOp>(op))
-    result = operands.front(); // Reads of bf16 give f32.
+  else if (isa<arith::ExtFOp>(op) && operands.front().value.getType() ==
+                                         convertType(op->getResult(0).getType(),
+                                                     operands.front().isLanes))
+    result = operands.front(); // Reads of f16 and bf16 give f32.
   else
     result = emitElementwise(op, operands);
   values[op->getResult(0)] = result;

@@ -249,6 +249,8 @@ Value attn::emitToF32(const KernelBuilder &kb, Value x) {
     return x;
   Type i16 = m.withElement(kb.b.getI16Type());
   Type f32 = m.withElement(kb.b.getF32Type());
+  if (getElementTypeOrSelf(x.getType()).isF16())
+    return arith::ExtFOp::create(kb.b, kb.loc, f32, x);
   Value bits = arith::BitcastOp::create(kb.b, kb.loc, i16, x);
   Value wide = arith::ExtUIOp::create(kb.b, kb.loc, m.intType, bits);
   Value shifted = m.op<arith::ShLIOp>(wide, m.i(16));

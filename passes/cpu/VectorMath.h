@@ -42,7 +42,7 @@ Value emitTanh(const KernelBuilder &kb, Value x);
 /// ln(x), at most 2 ulp; -inf at 0, NaN below.
 Value emitLog(const KernelBuilder &kb, Value x);
 
-/// A scalar or lane vector of f32 or bf16 as f32: bf16 is extended, exactly.
+/// A scalar or lane vector of f16, bf16 or f32 as f32, exactly.
 Value emitToF32(const KernelBuilder &kb, Value x);
 
 /// A lane vector of f32 rounded to bf16, ties to even; NaN stays NaN.

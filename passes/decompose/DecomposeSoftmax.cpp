@@ -190,8 +190,8 @@ SoftmaxDecomposer::Positions SoftmaxDecomposer::buildPositions(Value b) {
 }
 
 /// The conjunction of mask attributes and the keep region, or null. A keep
-/// region is computed in the types it is written in: a predicate has no more
-/// exact form than the one that the program states.
+/// region is computed in the types it is written in, at least f32: a predicate
+/// has no more exact form than the one that the program states.
 Value SoftmaxDecomposer::buildMask(Value b, Value h, Value i, Value j) {
   return buildKeep(op, builder, loc, b, h, i, j,
                    [](Region &region, OpBuilder &builder, ValueRange args) {
@@ -222,8 +222,11 @@ Value SoftmaxDecomposer::buildLogit(Value dot, Value b, Value h, Value r,
   }
   Value i = arith::AddIOp::create(builder, loc, r, positions.offset);
   Value j = arith::AddIOp::create(builder, loc, t, positions.keyOffset);
+  // f32 is only what the region of an op in f32 happens to be written in;
+  // beside f64 it is what the program asks for.
+  FloatType least = getComputeType(op).isF64() ? builder.getF32Type() : f64;
   if (!op.getScore().empty())
-    logit = inlineWidened(op.getScore(), builder, {logit, b, h, i, j}, f64);
+    logit = inlineWidened(op.getScore(), builder, {logit, b, h, i, j}, least);
   Value keep = buildMask(b, h, i, j);
   if (op.getLengths()) {
     Value inUse = arith::CmpIOp::create(builder, loc, CmpIPredicate::slt, t,
@@ -293,15 +296,15 @@ Value SoftmaxDecomposer::buildAverage(Value logits, Value weights, Value rowSum,
 /// lse[r] = rowMax[r] + ln(rowSum[r]), -inf for a row without a key.
 Value SoftmaxDecomposer::buildLse(Value rowMax, Value rowSum) {
   OpFoldResult rows = tensor::getMixedSize(builder, loc, rowMax, 0);
-  FloatType f32 = builder.getF32Type();
+  FloatType type = getComputeType(op);
   return buildGeneric(
-      {rowMax, rowSum}, makeEmpty({rows}, f32), {{0}, {0}, {0}}, 1,
+      {rowMax, rowSum}, makeEmpty({rows}, type), {{0}, {0}, {0}}, 1,
       [&](ValueRange args) -> Value {
         Value hasNoKey = compare(CmpFPredicate::OEQ, args[1], makeFloat(0.0));
         Value log = math::LogOp::create(builder, loc, args[1]);
         Value lse = arith::AddFOp::create(builder, loc, args[0], log);
         return roundOnce(builder, loc,
-                         select(hasNoKey, makeFloat(-infinity), lse), f32);
+                         select(hasNoKey, makeFloat(-infinity), lse), type);
       });
 }
 
@@ -344,7 +347,7 @@ SmallVector<Value> SoftmaxDecomposer::build() {
   SmallVector<Value> inits{makeEmpty(sizes, outputType.getElementType())};
   if (op.getLse())
     inits.push_back(makeEmpty(ArrayRef<OpFoldResult>(sizes).take_front(3),
-                              builder.getF32Type()));
+                              getComputeType(op)));
   Value zero = makeIndex(0), one = makeIndex(1);
   auto buildLoop = [&](Value end, ValueRange inits,
                        function_ref<SmallVector<Value>(Value, ValueRange)> body)

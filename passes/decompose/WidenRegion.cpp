@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Scalar code in a wider float type. Part of the decomposition, where a score
-// region runs in f64.
+// Scalar code in floats of at least some type. Part of the decomposition, where
+// a score region runs in f64.
 
 #include "passes/decompose/WidenRegion.h"
 
@@ -20,7 +20,7 @@ using arith::CmpFPredicate;
 
 Value attn::widenFloat(OpBuilder &builder, Location loc, Value value,
                        FloatType wide) {
-  if (value.getType() == wide)
+  if (value.getType().getIntOrFloatBitWidth() >= wide.getWidth())
     return value;
   return arith::ExtFOp::create(builder, loc, wide, value);
 }
@@ -140,6 +140,11 @@ public:
 
 private:
   void cloneExtract(tensor::ExtractOp op);
+  /// The type that a float of type `type` is computed in.
+  FloatType widen(Type type) {
+    auto written = cast<FloatType>(type);
+    return written.getWidth() > wide.getWidth() ? written : wide;
+  }
   Value cloneFloat(Operation *op);
   Operation *rebuild(Operation *op, TypeRange results);
 
@@ -152,7 +157,8 @@ private:
 
 Value RegionWidener::lookup(Value value, Location loc) {
   Value mapped = mapping.lookupOrDefault(value);
-  if (isa<FloatType>(mapped.getType()) && mapped.getType() != wide) {
+  if (isa<FloatType>(mapped.getType()) &&
+      mapped.getType() != widen(mapped.getType())) {
     // A scalar from outside of the region.
     mapped = widenFloat(builder, loc, mapped, wide);
     mapping.map(value, mapped);
@@ -183,21 +189,25 @@ void RegionWidener::cloneExtract(tensor::ExtractOp op) {
   map(op.getResult(), element);
 }
 
-/// An operation with a float result, in `wide`.
+/// An operation with a float result, in what that is computed in.
 Value RegionWidener::cloneFloat(Operation *op) {
   Location loc = op->getLoc();
+  FloatType type = widen(op->getResult(0).getType());
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     APFloat value = cast<FloatAttr>(constant.getValue()).getValue();
     bool losesInfo;
-    value.convert(wide.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+    value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
                   &losesInfo);
     return arith::ConstantOp::create(builder, loc,
-                                     builder.getFloatAttr(wide, value));
+                                     builder.getFloatAttr(type, value));
   }
-  // What a program extends is in `wide` already.
-  if (isa<arith::ExtFOp>(op))
-    return lookup(op->getOperand(0), loc);
-  return rebuild(op, wide)->getResult(0);
+  // What a program extends or rounds may have the type already.
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+    Value operand = lookup(op->getOperand(0), loc);
+    if (operand.getType() == type)
+      return operand;
+  }
+  return rebuild(op, type)->getResult(0);
 }
 
 void RegionWidener::clone(Operation *op) {

@@ -11,7 +11,7 @@
 
 namespace mlir::attn {
 
-/// `value`, of any float type, as a `wide`, which holds it exactly.
+/// `value` as a `wide`, unless its type is as wide.
 Value widenFloat(OpBuilder &builder, Location loc, Value value, FloatType wide);
 
 /// `value` of type f64 rounded once to `type`, which arith.truncf does not do
@@ -20,9 +20,8 @@ Value roundOnce(OpBuilder &builder, Location loc, Value value, FloatType type);
 
 /// Clones the block of a score or keep region at the insertion point with
 /// `args` for its arguments and returns what it yields. Floats are computed in
-/// `wide`; results of f16 and bf16 are rounded to those types, as the program
-/// says so, while f32 is only the type that it happens to be written in.
-/// Indices into captured tensors are clamped to their bounds.
+/// `wide`, or in their own type where that is wider. Indices into captured
+/// tensors are clamped to their bounds.
 Value inlineWidened(Region &region, OpBuilder &builder, ValueRange args,
                     FloatType wide);
 

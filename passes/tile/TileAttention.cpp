@@ -381,6 +381,10 @@ LogicalResult AttentionTiler::run() {
 LogicalResult attn::tileAttention(RewriterBase &rewriter,
                                   SoftmaxFamilyInterface op,
                                   const TargetInfo &target) {
+  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  if (!element.isF32() && !element.isBF16())
+    return op->emitOpError() << "element type: expected f32 or bf16 on "
+                             << target.name << ", got " << element;
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   return AttentionTiler(rewriter, op, target).run();

@@ -26,13 +26,13 @@ func.func @gqa_c1_value(%q: tensor<2x4x?x8xbf16>, %k: tensor<2x4x?x8xbf16>,
 
 // -----
 
-func.func @gqa_c1_element_type(%q: tensor<2x4x?x8xf64>,
-                               %k: tensor<2x4x?x8xf64>,
-                               %v: tensor<2x4x?x8xf64>) {
-  // expected-error @below {{op operand #0 must be 4-D tensor (batch x heads x sequence x head dim) of 32-bit float or bfloat16 type values, but got 'tensor<2x4x?x8xf64>'}}
+func.func @gqa_c1_element_type(%q: tensor<2x4x?x8xf8E5M2>,
+                               %k: tensor<2x4x?x8xf8E5M2>,
+                               %v: tensor<2x4x?x8xf8E5M2>) {
+  // expected-error @below {{op operand #0 must be 4-D tensor (batch x heads x sequence x head dim) of 16-bit float or bfloat16 type or 32-bit float or 64-bit float values, but got 'tensor<2x4x?x8xf8E5M2>'}}
   %o = attn.gqa %q, %k, %v
-      : (tensor<2x4x?x8xf64>, tensor<2x4x?x8xf64>, tensor<2x4x?x8xf64>)
-      -> tensor<2x4x?x8xf64>
+      : (tensor<2x4x?x8xf8E5M2>, tensor<2x4x?x8xf8E5M2>, tensor<2x4x?x8xf8E5M2>)
+      -> tensor<2x4x?x8xf8E5M2>
   return
 }
 
@@ -40,7 +40,7 @@ func.func @gqa_c1_element_type(%q: tensor<2x4x?x8xf64>,
 
 func.func @gqa_c1_rank(%q: tensor<4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                        %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{op operand #0 must be 4-D tensor (batch x heads x sequence x head dim) of 32-bit float or bfloat16 type values, but got 'tensor<4x?x8xf32>'}}
+  // expected-error @below {{op operand #0 must be 4-D tensor (batch x heads x sequence x head dim) of 16-bit float or bfloat16 type or 32-bit float or 64-bit float values, but got 'tensor<4x?x8xf32>'}}
   %o = attn.gqa %q, %k, %v
       : (tensor<4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<4x?x8xf32>
@@ -173,7 +173,7 @@ func.func @gqa_c10(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c10_type(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                         %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{op result #1 must be 3-D tensor (batch x heads x sequence) of 32-bit float values, but got 'tensor<2x4x?xbf16>'}}
+  // expected-error @below {{op result #1 must be 3-D tensor (batch x heads x sequence) of 32-bit float or 64-bit float values, but got 'tensor<2x4x?xbf16>'}}
   %o:2 = attn.gqa %q, %k, %v
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> (tensor<2x4x?x8xf32>, tensor<2x4x?xbf16>)
@@ -228,7 +228,7 @@ func.func @gqa_c12_type(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c13(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                    %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in f32, got}}
+  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in 'f32', got}}
   %o = attn.gqa %q, %k, %v scale(0x7FF0000000000000)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -239,7 +239,7 @@ func.func @gqa_c13(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c13_nan(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                        %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in f32, got}}
+  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in 'f32', got}}
   %o = attn.gqa %q, %k, %v scale(0x7FF8000000000000)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -251,7 +251,7 @@ func.func @gqa_c13_nan(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 func.func @gqa_c13_beyond_f32(%q: tensor<2x4x?x8xf32>,
                               %k: tensor<2x4x?x8xf32>,
                               %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in f32, got -1.000000e+300}}
+  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in 'f32', got -1.000000e+300}}
   %o = attn.gqa %q, %k, %v scale(-1.0e300)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -262,7 +262,7 @@ func.func @gqa_c13_beyond_f32(%q: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c14_zero(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                         %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is finite in f32 with its reciprocal, got}}
+  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is finite in 'f32' with its reciprocal, got}}
   %o = attn.gqa %q, %k, %v softcap(0.0)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -273,7 +273,7 @@ func.func @gqa_c14_zero(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c14_negative(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                             %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is finite in f32 with its reciprocal, got}}
+  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is finite in 'f32' with its reciprocal, got}}
   %o = attn.gqa %q, %k, %v softcap(-30.0)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -284,7 +284,7 @@ func.func @gqa_c14_negative(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c14_infinite(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                             %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is finite in f32 with its reciprocal, got}}
+  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is finite in 'f32' with its reciprocal, got}}
   %o = attn.gqa %q, %k, %v softcap(0x7FF0000000000000)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -296,7 +296,7 @@ func.func @gqa_c14_infinite(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 func.func @gqa_c14_beyond_f32(%q: tensor<2x4x?x8xf32>,
                               %k: tensor<2x4x?x8xf32>,
                               %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is finite in f32 with its reciprocal, got 1.000000e+300}}
+  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is finite in 'f32' with its reciprocal, got 1.000000e+300}}
   %o = attn.gqa %q, %k, %v softcap(1.0e300)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -308,7 +308,7 @@ func.func @gqa_c14_beyond_f32(%q: tensor<2x4x?x8xf32>,
 func.func @gqa_c14_reciprocal(%q: tensor<2x4x?x8xf32>,
                               %k: tensor<2x4x?x8xf32>,
                               %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is finite in f32 with its reciprocal, got 2.900000e-39}}
+  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is finite in 'f32' with its reciprocal, got 2.900000e-39}}
   %o = attn.gqa %q, %k, %v softcap(2.9e-39)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -522,7 +522,7 @@ func.func @gqa_c20_control_flow(%q: tensor<2x4x?x8xf32>,
 func.func @gqa_c20_wide_integer(%q: tensor<2x4x?x8xf32>,
                                 %k: tensor<2x4x?x8xf32>,
                                 %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op keep region: 'arith.index_cast': expected index, integers up to 64 bits or f32, got 'i128'}}
+  // expected-error @below {{'attn.gqa' op keep region: 'arith.index_cast': expected index, integers up to 64 bits, f32 or f64, got 'i128'}}
   %o = attn.gqa %q, %k, %v align(top_left)
       keep {
       ^bb0(%b: index, %h: index, %i: index, %j: index):
@@ -541,7 +541,7 @@ func.func @gqa_c20_wide_integer(%q: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c20_vector(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                           %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op score region: 'arith.constant': expected index, integers up to 64 bits or f32, got 'vector<4xf32>'}}
+  // expected-error @below {{'attn.gqa' op score region: 'arith.constant': expected index, integers up to 64 bits, f32 or f64, got 'vector<4xf32>'}}
   %o = attn.gqa %q, %k, %v align(top_left)
       score {
       ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
@@ -555,13 +555,13 @@ func.func @gqa_c20_vector(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 // -----
 
-func.func @gqa_c20_double(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+func.func @gqa_c20_quadruple(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                           %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op score region: 'arith.extf': expected index, integers up to 64 bits or f32, got 'f64'}}
+  // expected-error @below {{'attn.gqa' op score region: 'arith.extf': expected index, integers up to 64 bits, f32 or f64, got 'f128'}}
   %o = attn.gqa %q, %k, %v align(top_left)
       score {
       ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
-        %x = arith.extf %s : f32 to f64
+        %x = arith.extf %s : f32 to f128
         attn.yield %s : f32
       }
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
@@ -573,12 +573,12 @@ func.func @gqa_c20_double(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c20_captured_type(%q: tensor<2x4x?x8xf32>,
                                  %k: tensor<2x4x?x8xf32>,
-                                 %v: tensor<2x4x?x8xf32>, %x: tensor<4xf64>) {
-  // expected-error @below {{'attn.gqa' op score region: captured tensor: expected a ranked tensor of i1, i8, i16, i32, i64, bf16 or f32, got 'tensor<4xf64>'}}
+                                 %v: tensor<2x4x?x8xf32>, %x: tensor<4xf8E5M2>) {
+  // expected-error @below {{'attn.gqa' op score region: captured tensor: expected a ranked tensor of i1, i8, i16, i32, i64, f16, bf16, f32 or f64, got 'tensor<4xf8E5M2>'}}
   %o = attn.gqa %q, %k, %v align(top_left)
       score {
       ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
-        %y = tensor.extract %x[%h] : tensor<4xf64>
+        %y = tensor.extract %x[%h] : tensor<4xf8E5M2>
         attn.yield %s : f32
       }
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)

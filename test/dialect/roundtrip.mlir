@@ -27,6 +27,39 @@ func.func @grouped_heads_with_lse(
   return %o, %lse : tensor<?x32x?x128xbf16>, tensor<?x32x?xf32>
 }
 
+// Logits and LSE of f64 are f64; those of f16 are f32.
+// CHECK-LABEL: func @double_and_half
+// CHECK: attn.softmax {{.*}} softcap(1.000000e+100) score {
+// CHECK-NEXT: ^bb0(%[[S:.*]]: f64, %{{.*}}: index, %[[H:.*]]: index, %{{.*}}: index, %{{.*}}: index):
+// CHECK:   %[[X:.*]] = tensor.extract %{{.*}}[%[[H]]] : tensor<?xf16>
+// CHECK:   arith.extf %[[X]] : f16 to f64
+// CHECK:   arith.truncf %[[S]] : f64 to f32
+// CHECK:   attn.yield %{{.*}} : f64
+// CHECK: (tensor<1x2x?x8xf64>, tensor<1x2x?x8xf64>, tensor<1x2x?x8xf64>) -> (tensor<1x2x?x8xf64>, tensor<1x2x?xf64>)
+// CHECK: attn.gqa {{.*}} : (tensor<1x2x?x8xf16>, tensor<1x2x?x8xf16>, tensor<1x2x?x8xf16>) -> (tensor<1x2x?x8xf16>, tensor<1x2x?xf32>)
+func.func @double_and_half(%q: tensor<1x2x?x8xf64>, %h: tensor<1x2x?x8xf16>,
+                           %x: tensor<?xf16>)
+    -> (tensor<1x2x?x8xf64>, tensor<1x2x?xf64>, tensor<1x2x?x8xf16>,
+        tensor<1x2x?xf32>) {
+  %0:2 = attn.softmax %q, %q, %q softcap(1.0e100)
+      score {
+      ^bb0(%s: f64, %b: index, %head: index, %i: index, %j: index):
+        %read = tensor.extract %x[%head] : tensor<?xf16>
+        %bias = arith.extf %read : f16 to f64
+        %short = arith.truncf %s : f64 to f32
+        %long = arith.extf %short : f32 to f64
+        %t = arith.addf %long, %bias : f64
+        attn.yield %t : f64
+      }
+      : (tensor<1x2x?x8xf64>, tensor<1x2x?x8xf64>, tensor<1x2x?x8xf64>)
+      -> (tensor<1x2x?x8xf64>, tensor<1x2x?xf64>)
+  %1:2 = attn.gqa %h, %h, %h
+      : (tensor<1x2x?x8xf16>, tensor<1x2x?x8xf16>, tensor<1x2x?x8xf16>)
+      -> (tensor<1x2x?x8xf16>, tensor<1x2x?xf32>)
+  return %0#0, %0#1, %1#0, %1#1 : tensor<1x2x?x8xf64>, tensor<1x2x?xf64>,
+      tensor<1x2x?x8xf16>, tensor<1x2x?xf32>
+}
+
 // Every clause in its place.
 // CHECK-LABEL: func @all_clauses
 // CHECK-SAME: %[[P:[^:]*]]: tensor<2xi32>, %[[N:[^:]*]]: tensor<2xi64>, %[[K0:[^:]*]]: index, %[[T:[^:]*]]: tensor<?xf32>

@@ -4,7 +4,7 @@ func.func @scale_of_a_packed_query(
     %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
     %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
     %x: index, %scale: f32) {
-  // expected-error @below {{'attn.online_softmax' op scale: expected none with a query packed in f32}}
+  // expected-error @below {{'attn.online_softmax' op scale: expected none with a query packed in 'f32'}}
   attn.online_softmax
       ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
       outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
@@ -18,7 +18,7 @@ func.func @no_scale_of_an_unpacked_query(
     %q: memref<1x?x64xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
     %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
     %x: index) {
-  // expected-error @below {{'attn.online_softmax' op scale: expected one with a query not packed in f32}}
+  // expected-error @below {{'attn.online_softmax' op scale: expected one with a query not packed in 'f32'}}
   attn.online_softmax
       ins(%q, %k, %v : memref<1x?x64xf32>, memref<?x64xf32>, memref<?x32xf32>)
       outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
@@ -32,7 +32,7 @@ func.func @softcap_beyond_f32(
     %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
     %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
     %x: index) {
-  // expected-error @below {{'attn.online_softmax' op softcap: expected a number > 0 that is finite in f32 with its reciprocal, got 1.000000e+300}}
+  // expected-error @below {{'attn.online_softmax' op softcap: expected a number > 0 that is finite in 'f32' with its reciprocal, got 1.000000e+300}}
   attn.online_softmax
       ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
       outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
@@ -102,7 +102,7 @@ func.func @type_of_the_state(
     %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
     %acc: memref<32x48xbf16>, %max: memref<48xf32>, %sum: memref<48xf32>,
     %x: index) {
-  // expected-error @below {{'attn.online_softmax' op acc: expected f32, got 'bf16'}}
+  // expected-error @below {{'attn.online_softmax' op acc: expected f32 or f64, got 'bf16'}}
   attn.online_softmax
       ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
       outs(%acc, %max, %sum
@@ -238,7 +238,7 @@ func.func @rank_of_a_matrix(
 
 func.func @element_of_a_matrix(
     %a: memref<4x8xf32>, %b: memref<8x5xf64>, %c: memref<4x5xf32>) {
-  // expected-error @below {{'attn.matmul_tile' op right: expected f32 or bf16, got 'f64'}}
+  // expected-error @below {{'attn.matmul_tile' op right: expected at most 'f32' (from out), got 'f64'}}
   attn.matmul_tile ins(%a, %b : memref<4x8xf32>, memref<8x5xf64>)
       outs(%c : memref<4x5xf32>) tile(8, 48) panel(48)
   return
@@ -248,7 +248,7 @@ func.func @element_of_a_matrix(
 
 func.func @bf16_from_f32(
     %a: memref<4x8xf32>, %b: memref<8x5xbf16>, %c: memref<4x5xbf16>) {
-  // expected-error @below {{'attn.matmul_tile' op out: expected f32 where an operand is, got bf16}}
+  // expected-error @below {{'attn.matmul_tile' op left: expected 'bf16' (from out), got 'f32'}}
   attn.matmul_tile ins(%a, %b : memref<4x8xf32>, memref<8x5xbf16>)
       outs(%c : memref<4x5xbf16>) tile(8, 48) panel(48)
   return
@@ -301,5 +301,86 @@ func.func @a_result_beyond_the_tile(
   // expected-error @below {{'attn.matmul_tile' op out: expected at most 8 rows (from tile), got 40}}
   attn.matmul_tile ins(%a, %b : memref<40x8xf32>, memref<8x5xf32>)
       outs(%c : memref<40x5xf32>) tile(8, 48) panel(48)
+  return
+}
+
+// -----
+
+func.func @types_of_the_state(
+    %q: memref<64x48xf64>, %k: memref<?x64xf64>, %v: memref<?x32xf64>,
+    %acc: memref<32x48xf64>, %max: memref<48xf64>, %sum: memref<48xf32>,
+    %x: index) {
+  // expected-error @below {{'attn.online_softmax' op sum: expected 'f64' (from acc), got 'f32'}}
+  attn.online_softmax
+      ins(%q, %k, %v : memref<64x48xf64>, memref<?x64xf64>, memref<?x32xf64>)
+      outs(%acc, %max, %sum : memref<32x48xf64>, memref<48xf64>, memref<48xf32>)
+      at(%x, %x, %x, %x) key_tile(64)
+  return
+}
+
+// -----
+
+func.func @type_of_the_scale(
+    %q: memref<1x?x64xf64>, %k: memref<?x64xf64>, %v: memref<?x32xf64>,
+    %acc: memref<32x48xf64>, %max: memref<48xf64>, %x: index, %scale: f32) {
+  // expected-error @below {{op failed to verify that scale has the type that acc is computed in}}
+  "attn.online_softmax"(%q, %k, %v, %acc, %max, %max, %x, %x, %x, %x, %scale) ({
+  }, {
+  }) {key_tile = 64 : i64,
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0>}
+      : (memref<1x?x64xf64>, memref<?x64xf64>, memref<?x32xf64>,
+         memref<32x48xf64>, memref<48xf64>, memref<48xf64>, index, index, index,
+         index, f32) -> ()
+  return
+}
+
+// -----
+
+func.func @type_of_a_packed_query(%q: memref<1x?x64xf16>,
+                                  %packed: memref<64x48xf16>) {
+  // expected-error @below {{'attn.pack_query' op packed: expected f32, f64 or bf16, got 'f16'}}
+  attn.pack_query ins(%q : memref<1x?x64xf16>) outs(%packed : memref<64x48xf16>)
+  return
+}
+
+// -----
+
+func.func @no_scale_of_a_packed_query(%q: memref<1x?x64xf16>,
+                                      %packed: memref<64x48xf32>) {
+  // expected-error @below {{'attn.pack_query' op scale: expected one for a query that is no pairs}}
+  attn.pack_query ins(%q : memref<1x?x64xf16>) outs(%packed : memref<64x48xf32>)
+  return
+}
+
+// -----
+
+func.func @type_of_another_state(%a: memref<32x48xf32>, %m: memref<48xf32>,
+                                 %b: memref<32x48xf64>, %n: memref<48xf64>) {
+  // expected-error @below {{'attn.online_merge' op otherAcc: expected 'f32' (from acc), got 'f64'}}
+  attn.online_merge
+      ins(%b, %n, %n : memref<32x48xf64>, memref<48xf64>, memref<48xf64>)
+      outs(%a, %m, %m : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)
+  return
+}
+
+// -----
+
+func.func @type_of_lse(
+    %acc: memref<32x48xf64>, %max: memref<48xf64>, %sum: memref<48xf64>,
+    %o: memref<1x?x32xf64>, %lse: memref<1x?xf32>) {
+  // expected-error @below {{'attn.online_finish' op lse: expected 'f64' (from acc), got 'f32'}}
+  attn.online_finish
+      ins(%acc, %max, %sum : memref<32x48xf64>, memref<48xf64>, memref<48xf64>)
+      outs(%o : memref<1x?x32xf64>, %lse : memref<1x?xf32>)
+  return
+}
+
+// -----
+
+func.func @integers_in_a_matrix(
+    %a: memref<4x8xf32>, %b: memref<8x5xf32>, %c: memref<4x5xi32>) {
+  // expected-error @below {{'attn.matmul_tile' op out: expected f16, bf16, f32 or f64, got 'i32'}}
+  attn.matmul_tile ins(%a, %b : memref<4x8xf32>, memref<8x5xf32>)
+      outs(%c : memref<4x5xi32>) tile(8, 48) panel(48)
   return
 }

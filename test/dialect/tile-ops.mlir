@@ -54,6 +54,33 @@ func.func @on_buffers(
   return
 }
 
+// A query of f16 is packed in f32, one of f64 in f64, as the state and scores.
+// CHECK-LABEL: func @half_and_double
+// CHECK: attn.pack_query ins(%{{.*}} : memref<1x?x64xf16>) outs(%{{.*}} : memref<64x48xf32>) scale(%{{.*}})
+// CHECK: attn.pack_query ins(%{{.*}} : memref<1x?x64xf64>) outs(%{{.*}} : memref<64x24xf64>) scale(%{{.*}})
+// CHECK: attn.online_softmax ins({{.*}}) outs({{.*}} : memref<32x24xf64>, memref<24xf64>, memref<24xf64>) {{.*}} softcap(1.000000e+300) score
+func.func @half_and_double(
+    %h: memref<1x?x64xf16>, %q: memref<1x?x64xf64>, %k: memref<?x64xf64>,
+    %v: memref<?x32xf64>, %packedHalf: memref<64x48xf32>,
+    %packed: memref<64x24xf64>, %acc: memref<32x24xf64>, %max: memref<24xf64>,
+    %sum: memref<24xf64>, %x: index, %scaleHalf: f32, %scale: f64) {
+  attn.pack_query ins(%h : memref<1x?x64xf16>)
+      outs(%packedHalf : memref<64x48xf32>) scale(%scaleHalf)
+  attn.pack_query ins(%q : memref<1x?x64xf64>)
+      outs(%packed : memref<64x24xf64>) scale(%scale)
+  attn.online_softmax
+      ins(%packed, %k, %v : memref<64x24xf64>, memref<?x64xf64>,
+          memref<?x32xf64>)
+      outs(%acc, %max, %sum : memref<32x24xf64>, memref<24xf64>, memref<24xf64>)
+      at(%x, %x, %x, %x) key_tile(64) softcap(1.0e300)
+      score {
+      ^bb0(%s: f64, %b: index, %head: index, %i: index, %j: index):
+        %t = arith.mulf %s, %s : f64
+        attn.yield %t : f64
+      }
+  return
+}
+
 // The state of other keys is merged into that of a tile.
 // CHECK-LABEL: func @merges
 // CHECK: attn.online_merge ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>) outs(%{{.*}}, %{{.*}}, %{{.*}} : tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>) -> tensor<32x48xf32>, tensor<48xf32>, tensor<48xf32>

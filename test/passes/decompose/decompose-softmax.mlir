@@ -34,6 +34,28 @@ func.func @causal(%q: tensor<2x6x?x8xbf16>, %k: tensor<2x3x?x8xbf16>,
   return %o : tensor<2x6x?x8xbf16>
 }
 
+// The score region of an op in f64 rounds where it says so; its LSE is f64.
+// CHECK-LABEL: func.func @rounds_in_between(
+// CHECK:         %[[SHORT:.*]] = arith.truncf %{{.*}} : f64 to f32
+// CHECK:         %[[TWICE:.*]] = arith.addf %[[SHORT]], %[[SHORT]] : f32
+// CHECK:         arith.extf %[[TWICE]] : f32 to f64
+// CHECK:         math.log %{{.*}} : f64
+// CHECK-NOT:     arith.truncf
+func.func @rounds_in_between(%q: tensor<1x1x5x4xf64>)
+    -> (tensor<1x1x5x4xf64>, tensor<1x1x5xf64>) {
+  %o, %lse = attn.softmax %q, %q, %q
+      score {
+      ^bb0(%s: f64, %b: index, %h: index, %i: index, %j: index):
+        %short = arith.truncf %s : f64 to f32
+        %twice = arith.addf %short, %short : f32
+        %long = arith.extf %twice : f32 to f64
+        attn.yield %long : f64
+      }
+      : (tensor<1x1x5x4xf64>, tensor<1x1x5x4xf64>, tensor<1x1x5x4xf64>)
+      -> (tensor<1x1x5x4xf64>, tensor<1x1x5xf64>)
+  return %o, %lse : tensor<1x1x5x4xf64>, tensor<1x1x5xf64>
+}
+
 // A score region runs in f64, on an element that is there.
 // CHECK-LABEL: func.func @bias(
 // CHECK-SAME:    %[[BIAS:[^:]*]]: tensor<7xbf16>
