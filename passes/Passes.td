@@ -455,6 +455,23 @@ def DecomposeSoftmax : Pass<"attn-decompose-softmax", "func::FuncOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def DecomposeTiles : Pass<"attn-decompose-tiles", "func::FuncOp"> {
+  let summary = "tile ops as plain linalg in f64";
+  let description = [{
+    Needs: what the tile stage leaves. Guarantees: no tile op is left. Each is
+    linalg.generic, one for each equation of its definition, computed in f64 and
+    rounded to the types of the state. Queries must not be packed.
+
+    ```mlir
+    %new:3 = attn.online_softmax ins(%q, %k, %v) outs(%acc, %max, %sum) ...
+      ->
+    %dots = linalg.generic ... %logits = linalg.generic ... %max1 = linalg.generic
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def PromoteReductions : Pass<"attn-promote-reductions", "func::FuncOp"> {
   let summary = "keep the element that a loop adds to in a register";
   let description = [{

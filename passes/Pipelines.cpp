@@ -9,15 +9,22 @@
 #include "passes/convention/Convention.h"
 
 #include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::attn;
 
+static StageHook stageHook = nullptr;
+
+void attn::setStageHook(StageHook hook) { stageHook = hook; }
+
 /// Ends a stage: checks what it leaves and dumps it where that is asked for.
 static void endStage(OpPassManager &pm, const PipelineOptions &options,
                      StringRef stage) {
+  if (stageHook)
+    stageHook(pm, stage);
   CheckStageOptions check;
   check.stage = stage.str();
   pm.addPass(createCheckStage(check));
@@ -94,14 +101,18 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
 void attn::buildDecompose(OpPassManager &pm, const PipelineOptions &options) {
   // Attention is linalg in f64, as it is defined; no rewrite has run.
   pm.addNestedPass<func::FuncOp>(createDecomposeSoftmax());
+  // There are tiles only where stage tile is to be told from stage cpu.
+  pm.addNestedPass<func::FuncOp>(createDecomposeTiles());
   endStage(pm, options, "decompose");
 }
 
 void attn::buildReference(OpPassManager &pm, const PipelineOptions &options) {
   // Buffers; results are written into out parameters.
   addBufferization(pm);
+  // Plain loops on one thread. Those over tiles are no longer parallel before
+  // buffers are freed, which knows sequential loops only.
+  pm.addNestedPass<func::FuncOp>(createForallToForLoopPass());
   addDeallocation(pm);
-  // Plain loops on one thread.
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   addSimplification(pm);
   pm.addNestedPass<func::FuncOp>(createPromoteReductions());

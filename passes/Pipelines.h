@@ -48,6 +48,12 @@ void buildDecompose(OpPassManager &pm, const PipelineOptions &options);
 /// linalg and arith -> loops -> llvm, for the reference device.
 void buildReference(OpPassManager &pm, const PipelineOptions &options);
 
+/// Called with the name of every stage that ends, to add passes of tests to it:
+/// what finds a broken stage is tested on stages that a test breaks. Set before
+/// a pipeline is built.
+using StageHook = void (*)(OpPassManager &pm, StringRef stage);
+void setStageHook(StageHook hook);
+
 /// Registers --attn-STAGE (one stage) and --attn-to-STAGE (all up to it).
 void registerPipelines();
 

@@ -30,6 +30,10 @@ using Value = std::variant<TensorView, int64_t, double>;
 struct EngineOptions {
   /// "cpu", or "reference": the plain lowering computed in f64.
   std::string device = "cpu";
+  /// With device "reference": the stage of device "cpu" whose IR is lowered
+  /// plainly, "source", "rewrite" or "tile", to tell which stage changes a
+  /// result. The tiles are those of the target.
+  std::string referenceStage = "source";
   /// "host", "cpu:generic", "cpu:avx2", "cpu:avx512", "cpu:avx512bf16" or
   /// "cpu:amx".
   std::string target = "host";

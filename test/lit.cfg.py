@@ -16,6 +16,7 @@ config.excludes = ["Inputs", "unit", "oracle"]
 config.substitutions.append(("%root", config.attn_source_root))
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%bin", config.attn_tools_dir))
+config.substitutions.append(("%broken-run", config.attn_broken_run))
 config.substitutions.append(("%plugin", config.attn_plugin))
 config.substitutions.append(("%mlir-opt", f"{config.llvm_tools_dir}/mlir-opt"))
 # Tests compile what they test, and leave the cache of who runs them alone.
@@ -24,7 +25,7 @@ config.environment["ATTN_CACHE_DIR"] = ""
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.attn_tools_dir, append_path=True)
 llvm_config.add_tool_substitutions(
-    ["attn-lsp-server", "attn-opt", "attn-run"],
+    ["attn-lsp-server", "attn-opt", "attn-reduce", "attn-run"],
     [config.attn_tools_dir])
 llvm_config.add_tool_substitutions(
     ["FileCheck", "count", "not", "split-file"], [config.llvm_tools_dir])

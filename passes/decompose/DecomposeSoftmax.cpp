@@ -6,6 +6,7 @@
 // batch and head at a time, so that the logits of one head are the largest
 // temporary.
 
+#include "passes/decompose/PlainGeneric.h"
 #include "passes/decompose/WidenRegion.h"
 
 #include "passes/Passes.h"
@@ -86,11 +87,11 @@ private:
                                   makeEmpty(sizes, f64))
         .getResult(0);
   }
-  /// A loop nest over `inputs` and `init` with the dimensions that `maps` name;
-  /// those that the map of init, the last, doesn't have are summed over.
   Value buildGeneric(ValueRange inputs, Value init,
                      ArrayRef<ArrayRef<int64_t>> maps, int64_t numLoops,
-                     Body body);
+                     Body body) {
+    return buildPlainGeneric(builder, loc, inputs, init, maps, numLoops, body);
+  }
 
   SoftmaxFamilyInterface op;
   OpBuilder &builder;
@@ -101,30 +102,6 @@ private:
 } // namespace
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
-
-Value SoftmaxDecomposer::buildGeneric(ValueRange inputs, Value init,
-                                      ArrayRef<ArrayRef<int64_t>> maps,
-                                      int64_t numLoops, Body body) {
-  MLIRContext *context = builder.getContext();
-  SmallVector<AffineMap> affineMaps;
-  for (ArrayRef<int64_t> dims : maps) {
-    SmallVector<AffineExpr> exprs = llvm::map_to_vector(
-        dims, [&](int64_t dim) { return getAffineDimExpr(dim, context); });
-    affineMaps.push_back(AffineMap::get(numLoops, 0, exprs, context));
-  }
-  SmallVector<utils::IteratorType> iterators(numLoops,
-                                             utils::IteratorType::reduction);
-  for (int64_t dim : maps.back())
-    iterators[dim] = utils::IteratorType::parallel;
-  return linalg::GenericOp::create(
-             builder, loc, init.getType(), inputs, init, affineMaps, iterators,
-             [&](OpBuilder &inner, Location, ValueRange args) {
-               OpBuilder::InsertionGuard guard(builder);
-               builder.setInsertionPointToEnd(inner.getInsertionBlock());
-               linalg::YieldOp::create(builder, loc, body(args));
-             })
-      .getResult(0);
-}
 
 SoftmaxDecomposer::HeadSlice SoftmaxDecomposer::getHeadSlice(Value tensor,
                                                              Value b, Value h) {

@@ -22,6 +22,7 @@ std::string encode(const CompileRequest &request) {
   const EngineOptions &options = request.options;
   ByteWriter bytes;
   bytes.text(options.device);
+  bytes.text(options.referenceStage);
   bytes.text(options.target);
   bytes.text(options.dumpDir);
   bytes.number(options.exact);
@@ -39,6 +40,7 @@ Result<CompileRequest> decodeRequest(std::string_view encoded) {
   EngineOptions &options = request.options;
   ByteReader bytes(encoded);
   options.device = bytes.text();
+  options.referenceStage = bytes.text();
   options.target = bytes.text();
   options.dumpDir = bytes.text();
   options.exact = bytes.number(1);

@@ -137,12 +137,18 @@ Result<void> Compilation::runPipelines(const std::string &targetName) {
   passes.enableVerifier(false);
   passes.addInstrumentation(std::make_unique<CollectRules>(rules));
   mlir::attn::buildSource(passes, options);
-  if (request.options.device == "reference") {
+  bool isReference = request.options.device == "reference";
+  StringRef last = "cpu";
+  if (isReference)
+    last = request.options.referenceStage;
+  if (last != "source")
+    mlir::attn::buildRewrite(passes, options);
+  if (last == "tile" || last == "cpu")
+    mlir::attn::buildTile(passes, options);
+  if (isReference) {
     mlir::attn::buildDecompose(passes, options);
     mlir::attn::buildReference(passes, options);
   } else {
-    mlir::attn::buildRewrite(passes, options);
-    mlir::attn::buildTile(passes, options);
     mlir::attn::buildCpu(passes, options);
   }
   if (failed(passes.run(*source->module)))
@@ -217,6 +223,16 @@ Result<void> checkOptions(const CompileRequest &request) {
     return Error{ErrorCode::unsupported,
                  "option device: expected cpu or reference, got '" +
                      options.device + "'"};
+  StringRef stage = options.referenceStage;
+  if (stage != "source" && stage != "rewrite" && stage != "tile")
+    return Error{ErrorCode::invalidArgument,
+                 "option referenceStage: expected source, rewrite or tile, "
+                 "got '" +
+                     options.referenceStage + "'"};
+  if (stage != "source" && options.device != "reference")
+    return Error{ErrorCode::invalidArgument,
+                 "option referenceStage: expected device reference beside '" +
+                     options.referenceStage + "', got " + options.device};
   Result<HostTarget> target = findTarget(request);
   if (!target)
     return target.error();

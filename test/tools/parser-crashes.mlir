@@ -4,6 +4,8 @@
 // RUN: split-file %s %t
 // RUN: not attn-opt %t/array.mlir 2>&1 | FileCheck %s --check-prefix=ARRAY
 // RUN: not attn-opt < %t/array.mlir 2>&1 | FileCheck %s --check-prefix=ARRAY
+// RUN: not attn-reduce %t/array.mlir --attn-reduction='test=%root/examples/reduce/differs.sh' 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=ARRAY
 // RUN: not attn-opt %t/order.mlir 2>&1 | FileCheck %s --check-prefix=ORDER
 
 // What the stages leave may refer forward, and loops define several values.

@@ -145,6 +145,8 @@ static const std::vector<Option> &table() {
           "--expect", parseInputSpec,
           +[](Options &o) -> auto & { return o.expected; }),
       flag("--check", [](Options &o) -> auto & { return o.check; }),
+      flag("--verify-stages",
+           [](Options &o) -> auto & { return o.verifyStages; }),
       tolerance("--atol", [](Options &o) -> auto & { return o.atol; }),
       tolerance("--rtol", [](Options &o) -> auto & { return o.rtol; }),
       {"--benchmark", Takes::optionalValue, false, setBenchmark},
@@ -203,9 +205,13 @@ static Result<void> checkCombination(const Options &options) {
   if (options.noCache && options.engine.cacheDir)
     return optionError("--no-cache", "expected no --cache-dir beside it");
   if ((options.atol || options.rtol) && !options.check &&
-      options.expected.empty())
+      !options.verifyStages && options.expected.empty())
     return optionError(options.atol ? "--atol" : "--rtol",
-                       "expected --check or --expect beside it");
+                       "expected --check, --verify-stages or --expect beside "
+                       "it");
+  if (options.verifyStages && options.engine.device != "cpu")
+    return optionError("--verify-stages",
+                       "expected device cpu, got " + options.engine.device);
   return {};
 }
 
@@ -249,8 +255,10 @@ Compiles a file just in time and runs one of its functions.
   --output=SPEC       [name=]- (text) or [name=]@file.npy, for a result
   --expect=SPEC       what a result should be; else exit with 1
   --check             compare with the reference device; else exit with 1
+  --verify-stages     the same after every stage, and name the first that
+                      changes a result
   --atol=X --rtol=X   --expect: |got - expected| <= atol + rtol |expected|;
-                      --check: bounds on log-sum-exp (absolute) and on the
+                      the others: bounds on log-sum-exp (absolute) and on the
                       others (relative root mean square)
   --benchmark[=N]     time N runs (20) and print one line of JSON
   --seed=N            of random inputs (0)

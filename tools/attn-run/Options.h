@@ -19,6 +19,7 @@ struct Options {
   std::vector<OutputSpec> outputs;
   std::vector<InputSpec> expected;
   bool check = false;
+  bool verifyStages = false;
   bool noCache = false;
   std::optional<double> atol, rtol;
   /// Timed runs; 0 without --benchmark.

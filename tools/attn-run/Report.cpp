@@ -161,20 +161,10 @@ static DType operandType(const Signature &signature) {
   return narrowest;
 }
 
-Result<bool> checkReference(const Options &options, const Signature &signature,
-                            const std::vector<Value> &inputs,
-                            const std::vector<Tensor> &results) {
-  EngineOptions engineOptions;
-  engineOptions.device = "reference";
-  engineOptions.cacheDir = options.engine.cacheDir;
-  Result<Program> reference = Engine(engineOptions).compileFile(options.file);
-  if (!reference)
-    return Error{reference.error().code,
-                 "device reference: " + reference.error().message};
-  Result<std::vector<Tensor>> expected =
-      reference->call(signature.function, inputs);
-  if (!expected)
-    return expected.error();
+bool printComparison(const Options &options, const Signature &signature,
+                     const std::string &label,
+                     const std::vector<Tensor> &results,
+                     const std::vector<Tensor> &expected) {
   bool isFine = true;
   for (size_t i = 0; i < results.size(); ++i) {
     const Parameter &result = signature.results[i];
@@ -182,21 +172,48 @@ Result<bool> checkReference(const Options &options, const Signature &signature,
     bool isAbsolute = tolerance.kind == Tolerance::Kind::maxAbs;
     tolerance.bound =
         (isAbsolute ? options.atol : options.rtol).value_or(tolerance.bound);
-    bool isSameShape = results[i].sizes() == (*expected)[i].sizes();
+    bool isSameShape = results[i].sizes() == expected[i].sizes();
     Difference difference;
     if (isSameShape)
-      difference = compare(results[i], (*expected)[i]);
+      difference = compare(results[i], expected[i]);
     bool isClose = isSameShape && isWithin(difference, tolerance);
-    std::printf("check %s: %s, max abs error %.3g, relative rms %.3g, "
+    std::printf("%s %s: %s, max abs error %.3g, relative rms %.3g, "
                 "tolerance %.3g (%s)\n",
-                resultName(signature, i).c_str(), isClose ? "ok" : "MISMATCH",
-                difference.maxAbs, difference.relativeRms, tolerance.bound,
+                label.c_str(), resultName(signature, i).c_str(),
+                isClose ? "ok" : "MISMATCH", difference.maxAbs,
+                difference.relativeRms, tolerance.bound,
                 isAbsolute ? "max abs" : "relative rms");
     if (!isClose && isSameShape)
-      printWorst(difference, results[i], (*expected)[i]);
+      printWorst(difference, results[i], expected[i]);
     isFine &= isClose;
   }
   return isFine;
+}
+
+Result<std::vector<Tensor>> callReference(const Options &options,
+                                          const std::string &stage,
+                                          const std::string &function,
+                                          const std::vector<Value> &inputs) {
+  EngineOptions engineOptions;
+  engineOptions.device = "reference";
+  engineOptions.referenceStage = stage;
+  engineOptions.target = options.engine.target;
+  engineOptions.cacheDir = options.engine.cacheDir;
+  Result<Program> reference = Engine(engineOptions).compileFile(options.file);
+  if (!reference)
+    return Error{reference.error().code,
+                 "device reference: " + reference.error().message};
+  return reference->call(function, inputs);
+}
+
+Result<bool> checkReference(const Options &options, const Signature &signature,
+                            const std::vector<Value> &inputs,
+                            const std::vector<Tensor> &results) {
+  Result<std::vector<Tensor>> expected =
+      callReference(options, "source", signature.function, inputs);
+  if (!expected)
+    return expected.error();
+  return printComparison(options, signature, "check", results, *expected);
 }
 
 } // namespace attn::run

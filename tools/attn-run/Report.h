@@ -24,6 +24,19 @@ Result<void> writeOutputs(const Options &options, const Signature &signature,
 Result<bool> checkExpected(const Options &options, const Signature &signature,
                            const std::vector<Tensor> &results);
 
+/// Compares results with those of another run, one line each that starts with
+/// `label`; false on a mismatch.
+bool printComparison(const Options &options, const Signature &signature,
+                     const std::string &label,
+                     const std::vector<Tensor> &results,
+                     const std::vector<Tensor> &expected);
+
+/// What the reference device computes from the IR after stage `stage`.
+Result<std::vector<Tensor>> callReference(const Options &options,
+                                          const std::string &stage,
+                                          const std::string &function,
+                                          const std::vector<Value> &inputs);
+
 /// Compares with what the reference device computes; false on a mismatch.
 Result<bool> checkReference(const Options &options, const Signature &signature,
                             const std::vector<Value> &inputs,

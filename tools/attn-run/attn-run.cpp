@@ -8,6 +8,7 @@
 #include "Bind.h"
 #include "Options.h"
 #include "Report.h"
+#include "VerifyStages.h"
 
 #include "runtime/Files.h"
 
@@ -97,8 +98,9 @@ static int runFunction(const Options &options, const Program &program) {
 
   if (options.engine.remarks)
     printTiles(program, signature->function, inputs);
-  bool isQuiet = options.check || options.benchmark > 0 ||
-                 !options.outputs.empty() || !options.expected.empty();
+  bool isQuiet = options.check || options.verifyStages ||
+                 options.benchmark > 0 || !options.outputs.empty() ||
+                 !options.expected.empty();
   if (!isQuiet)
     printSummary(*signature, *results);
   if (Result<void> done = writeOutputs(options, *signature, *results); !done)
@@ -111,6 +113,11 @@ static int runFunction(const Options &options, const Program &program) {
     asReference = checkReference(options, *signature, inputs, *results);
   if (!asReference)
     return fail(asReference.error());
+  Result<bool> asEveryStage = true;
+  if (options.verifyStages)
+    asEveryStage = verifyStages(options, *signature, inputs, *results);
+  if (!asEveryStage)
+    return fail(asEveryStage.error());
   if (options.benchmark > 0) {
     Result<std::string> json =
         benchmark(options, program, *signature, inputs, *results);
@@ -118,7 +125,7 @@ static int runFunction(const Options &options, const Program &program) {
       return fail(json.error());
     std::printf("%s\n", json->c_str());
   }
-  return *asExpected && *asReference ? 0 : exitMismatch;
+  return *asExpected && *asReference && *asEveryStage ? 0 : exitMismatch;
 }
 
 int main(int argc, char **argv) {

@@ -36,6 +36,7 @@ TEST(CacheKey, everything_that_changes_the_code_changes_the_key) {
   for (auto change : std::vector<std::function<void(CompileRequest &)>>{
            [](auto &r) { r.text = "texu"; }, [](auto &r) { r.text = "text\n"; },
            [](auto &r) { r.options.device = "reference"; },
+           [](auto &r) { r.options.referenceStage = "tile"; },
            [](auto &r) { r.options.target = "cpu:avx2"; },
            [](auto &r) { r.options.exact = true; },
            [](auto &r) { r.options.countTiles = true; },

@@ -237,6 +237,17 @@ TEST(Engine, options_are_checked) {
   EXPECT_EQ(Engine(options).compileText(attention).error().message,
             engine.error().message);
   options = {};
+  options.device = "reference";
+  options.referenceStage = "llvm";
+  EXPECT_EQ(Engine::create(options).error().message,
+            "option referenceStage: expected source, rewrite or tile, got "
+            "'llvm'");
+  options.device = "cpu";
+  options.referenceStage = "tile";
+  EXPECT_EQ(Engine::create(options).error().message,
+            "option referenceStage: expected device reference beside 'tile', "
+            "got cpu");
+  options = {};
   options.target = "cpu:sse9";
   EXPECT_THAT(Engine::create(options).error().message,
               HasSubstr("option target: expected host, cpu:generic"));
@@ -281,6 +292,7 @@ TEST(ModuleCache, options_make_a_difference) {
   (void)cache.find(request).ok();
   for (auto change : std::vector<void (*)(CompileRequest &)>{
            [](CompileRequest &r) { r.options.device = "reference"; },
+           [](CompileRequest &r) { r.options.referenceStage = "tile"; },
            [](CompileRequest &r) { r.options.target = "cpu:generic"; },
            [](CompileRequest &r) { r.options.exact = true; },
            [](CompileRequest &r) { r.options.countTiles = true; },

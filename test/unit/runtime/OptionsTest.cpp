@@ -113,7 +113,10 @@ TEST(Options, combinations) {
   EXPECT_EQ(errorOf({"a", "-o", "b"}), "option -o: expected --emit beside it");
   EXPECT_EQ(errorOf({"a", "-o"}), "option -o: expected one file");
   EXPECT_EQ(errorOf({"a", "--rtol=1"}),
-            "option --rtol: expected --check or --expect beside it");
+            "option --rtol: expected --check, --verify-stages or --expect "
+            "beside it");
+  EXPECT_EQ(errorOf({"a", "--verify-stages", "--device=reference"}),
+            "option --verify-stages: expected device cpu, got reference");
 }
 
 std::vector<Parameter> parameters(std::vector<std::string> names) {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See VerifyStages.h. What a stage leaves is run by the plain lowering of the
+// reference device, which shares no pass with the stages after source.
+
+#include "VerifyStages.h"
+
+#include "Report.h"
+
+#include <cstdio>
+
+namespace attn::run {
+
+/// Where the passes of a stage are.
+static std::string folderOf(const std::string &stage) {
+  if (stage == "source")
+    return "passes/convention";
+  // Its passes are the canonicalization patterns of the ops.
+  return stage == "rewrite" ? "dialect" : "passes/" + stage;
+}
+
+Result<bool> verifyStages(const Options &options, const Signature &signature,
+                          const std::vector<Value> &inputs,
+                          const std::vector<Tensor> &results) {
+  std::string first;
+  auto note = [&](const std::string &stage, bool isFine) {
+    if (!isFine && first.empty())
+      first = stage;
+  };
+  Result<std::vector<Tensor>> reference =
+      callReference(options, "source", signature.function, inputs);
+  if (!reference)
+    return Error{reference.error().code,
+                 "stage source: " + reference.error().message};
+  if (!options.expected.empty()) {
+    std::printf("after source:\n");
+    Result<bool> asExpected = checkExpected(options, signature, *reference);
+    if (!asExpected)
+      return asExpected.error();
+    note("source", *asExpected);
+  }
+  for (const char *stage : {"rewrite", "tile"}) {
+    Result<std::vector<Tensor>> got =
+        callReference(options, stage, signature.function, inputs);
+    if (!got)
+      return Error{got.error().code,
+                   std::string("stage ") + stage + ": " + got.error().message};
+    note(stage,
+         printComparison(options, signature, std::string("after ") + stage,
+                         *got, *reference));
+  }
+  note("cpu",
+       printComparison(options, signature, "after cpu", results, *reference));
+  if (first.empty())
+    std::printf("no stage changes a result\n");
+  else
+    std::printf("first stage that changes a result: %s (%s)\n", first.c_str(),
+                folderOf(first).c_str());
+  return first.empty();
+}
+
+} // namespace attn::run
