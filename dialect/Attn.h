@@ -19,6 +19,15 @@
 #include "dialect/AttnDialect.h.inc"
 #include "dialect/AttnEnums.h.inc"
 
+namespace mlir::attn {
+/// What a mask is asked about, values of type index.
+struct MaskCoordinates {
+  Value b, h, i, j;
+  /// Length of the prefix of this batch entry; null without the clause.
+  Value prefix;
+};
+} // namespace mlir::attn
+
 #include "dialect/AttnAttrInterfaces.h.inc"
 #include "dialect/AttnOpInterfaces.h.inc"
 
@@ -55,16 +64,20 @@ bool dependsOnPosition(SoftmaxFamilyInterface op);
 bool hasMask(SoftmaxFamilyInterface op);
 
 /// The scale of `op` as a number: the attribute, or 1/sqrt(Dk) for a static Dk.
-/// Nothing if it is the default and Dk is dynamic.
+/// Nothing if it is a value, or the default and Dk is dynamic.
 std::optional<double> getStaticScale(SoftmaxFamilyInterface op);
 
 /// Clones the one block of `region` at the insertion point with `args` for its
 /// arguments and returns what it yields.
 Value inlineRegion(Region &region, OpBuilder &builder, ValueRange args);
 
+/// The entry of batch entry `b` of an operand that is an index or a tensor of
+/// integers per batch, as an index.
+Value buildPerBatch(OpBuilder &builder, Location loc, Value operand, Value b);
+
 /// Builds the conjunction of the mask attributes and the keep region of `op` at
 /// the insertion point, the region by `inlineKeep`. Returns null if the op
-/// masks nothing.
+/// masks nothing. The select clause and the lengths are not in it.
 using RegionInliner = function_ref<Value(Region &, OpBuilder &, ValueRange)>;
 Value buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder, Location loc,
                 Value b, Value h, Value i, Value j,

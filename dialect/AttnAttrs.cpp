@@ -11,9 +11,27 @@ using namespace mlir::attn;
 
 //===- causal -------------------------------------------------------------===//
 
-Value CausalAttr::buildKeep(OpBuilder &builder, Location loc, Value, Value,
-                            Value i, Value j) const {
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, j, i);
+static Value buildCausal(OpBuilder &builder, Location loc,
+                         const MaskCoordinates &at) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, at.j,
+                               at.i);
+}
+
+Value CausalAttr::buildKeep(OpBuilder &builder, Location loc,
+                            MaskCoordinates at) const {
+  return buildCausal(builder, loc, at);
+}
+
+//===- prefix -------------------------------------------------------------===//
+
+bool PrefixAttr::usesPrefix() const { return true; }
+
+Value PrefixAttr::buildKeep(OpBuilder &builder, Location loc,
+                            MaskCoordinates at) const {
+  Value inPrefix = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt, at.j, at.prefix);
+  return arith::OrIOp::create(builder, loc, inPrefix,
+                              buildCausal(builder, loc, at));
 }
 
 //===- window -------------------------------------------------------------===//
@@ -73,11 +91,11 @@ bool WindowAttr::keepsAll() const { return !getLeft() && !getRight(); }
 
 /// -left <= j - i <= right. The difference of two positions fits where their
 /// sum with a bound may not.
-Value WindowAttr::buildKeep(OpBuilder &builder, Location loc, Value, Value,
-                            Value i, Value j) const {
+Value WindowAttr::buildKeep(OpBuilder &builder, Location loc,
+                            MaskCoordinates at) const {
   using arith::CmpIPredicate;
   Value keep;
-  Value distance = arith::SubIOp::create(builder, loc, j, i);
+  Value distance = arith::SubIOp::create(builder, loc, at.j, at.i);
   auto addBound = [&](CmpIPredicate predicate, int64_t bound) {
     Value limit = arith::ConstantIndexOp::create(builder, loc, bound);
     Value holds =

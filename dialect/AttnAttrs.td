@@ -47,4 +47,17 @@ def Attn_WindowAttr : Attn_Attr<"Window", "window", [
   let genVerifyDecl = 1;
 }
 
+def Attn_PrefixAttr : Attn_Attr<"Prefix", "prefix", [
+    DeclareAttrInterfaceMethods<Attn_MaskAttrInterface,
+                                ["buildKeep", "usesPrefix"]>]> {
+  let summary = "keeps j < n or j <= i";
+  let description = [{
+    Every query sees the first n positions, n being the clause `prefix(%n)`, and
+    beyond them those at j <= i (prefix language model, Raffel et al. 2020,
+    "Exploring the Limits of Transfer Learning with a Unified Text-to-Text
+    Transformer", section 3.2.1). It stands in place of `#attn.causal`: beside
+    it, causal would hold for the prefix too.
+  }];
+}
+
 #endif // ATTN_ATTRS_TD

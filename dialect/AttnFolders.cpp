@@ -32,12 +32,10 @@ static WindowAttr intersectWindows(ArrayRef<WindowAttr> windows) {
 /// regions of `op` and keeps its attributes.
 template <typename ToTy, typename FromTy>
 static ToTy rebuildAs(RewriterBase &rewriter, FromTy op, bool withLse) {
-  auto newOp = ToTy::create(
-      rewriter, op.getLoc(), op.getOutput().getType(),
-      withLse ? op.getLse().getType() : Type(), op.getQuery(), op.getKey(),
-      op.getValue(), op.getScaleAttr(), op.getSoftcapAttr(), op.getAlignAttr(),
-      op.getOffset(), op.getMaskAttr(), op.getLengths(), op.getKeyOffset());
-  newOp->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  auto newOp =
+      ToTy::create(rewriter, op.getLoc(),
+                   TypeRange(op->getResultTypes()).take_front(withLse ? 2 : 1),
+                   op->getOperands(), op->getAttrs());
   for (auto [from, to] : llvm::zip(op->getRegions(), newOp->getRegions()))
     rewriter.inlineRegionBefore(from, to, to.begin());
   return newOp;

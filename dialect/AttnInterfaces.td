@@ -12,8 +12,9 @@ def Attn_MaskAttrInterface : AttrInterface<"MaskAttrInterface"> {
   let cppNamespace = "::mlir::attn";
   let description = [{
     A mask is a predicate over (b, h, i, j): batch, query head, query position
-    and key position, all of type index. It is given as the IR of a keep region,
-    so every mask is tiled, classified and vectorised by the same code.
+    and key position, all of type index, and over the prefix length of the op
+    where it has one. It is given as the IR of a keep region, so every mask is
+    tiled, classified and vectorised by the same code.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -22,10 +23,11 @@ def Attn_MaskAttrInterface : AttrInterface<"MaskAttrInterface"> {
       }],
       "::mlir::Value", "buildKeep",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
-           "::mlir::Value":$b, "::mlir::Value":$h, "::mlir::Value":$i,
-           "::mlir::Value":$j)>,
+           "::mlir::attn::MaskCoordinates":$at)>,
     InterfaceMethod<"True if every key is kept, so that the mask can go.",
-      "bool", "keepsAll", (ins), "", "return false;">
+      "bool", "keepsAll", (ins), "", "return false;">,
+    InterfaceMethod<"True if the mask reads the prefix clause, which has to "
+      "be there then.", "bool", "usesPrefix", (ins), "", "return false;">
   ];
 }
 
@@ -44,20 +46,42 @@ def Attn_SoftmaxFamilyInterface : OpInterface<"SoftmaxFamilyInterface"> {
     InterfaceMethod<"O, B x Hq x Sq x Dv.", "::mlir::Value", "getOutput">,
     InterfaceMethod<"Log-sum-exp of the logits, B x Hq x Sq, or null.",
       "::mlir::Value", "getLse">,
-    InterfaceMethod<"Factor of Q K^T, or nothing for 1/sqrt(Dk).",
+    InterfaceMethod<"Factor of Q K^T as a number, or nothing.",
       "::std::optional<::llvm::APFloat>", "getScale">,
-    InterfaceMethod<"c of c tanh(s/c), or nothing.",
+    InterfaceMethod<"Factor of Q K^T as an f32 value, or null. Without number "
+      "and value it is 1/sqrt(Dk).", "::mlir::Value", "getScaleValue">,
+    InterfaceMethod<"c of c tanh(s/c) as a number, or nothing.",
       "::std::optional<::llvm::APFloat>", "getSoftcap">,
+    InterfaceMethod<"c of c tanh(s/c) as an f32 value, or null.",
+      "::mlir::Value", "getSoftcapValue">,
     InterfaceMethod<"Where query rows stand, or nothing.",
       "::std::optional<::mlir::attn::Alignment>", "getAlign">,
     InterfaceMethod<"Position of query row 0 (index, or one per batch), or null.",
       "::mlir::Value", "getOffset">,
     InterfaceMethod<"Mask attributes; their intersection holds. May be null.",
       "::mlir::ArrayAttr", "getMaskAttr">,
+    InterfaceMethod<"Length of the prefix that every query sees (index, or "
+      "one per batch), or null.", "::mlir::Value", "getPrefix">,
+    InterfaceMethod<"Slope of j - i per query head, or null.",
+      "::mlir::Value", "getAlibi">,
+    InterfaceMethod<"Addend of the logits, broadcast to B x Hq x Sq x Skv, or "
+      "null.", "::mlir::Value", "getBias">,
+    InterfaceMethod<"Whether a key may be seen, broadcast to "
+      "B x Hq x Sq x Skv, or null.", "::mlir::Value", "getSelect">,
     InterfaceMethod<"Keys in use per batch, or null.",
       "::mlir::Value", "getLengths">,
     InterfaceMethod<"Position of key row 0, or null for 0.",
       "::mlir::Value", "getKeyOffset">,
+    InterfaceMethod<"Logit per query head that joins each sum without a "
+      "value, or null.", "::mlir::Value", "getSinks">,
+    InterfaceMethod<"The clauses as operands that can be removed.",
+      "::mlir::MutableOperandRange", "getSoftcapValueMutable">,
+    InterfaceMethod<"See getSoftcapValueMutable.",
+      "::mlir::MutableOperandRange", "getAlibiMutable">,
+    InterfaceMethod<"See getSoftcapValueMutable.",
+      "::mlir::MutableOperandRange", "getBiasMutable">,
+    InterfaceMethod<"See getSoftcapValueMutable.",
+      "::mlir::MutableOperandRange", "getSelectMutable">,
     InterfaceMethod<"(s, b, h, i, j) -> s', or empty.",
       "::mlir::Region &", "getScore">,
     InterfaceMethod<"(b, h, i, j) -> i1, or empty.",

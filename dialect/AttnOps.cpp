@@ -28,6 +28,26 @@ static void printMasks(OpAsmPrinter &printer, Operation *, ArrayAttr masks) {
   llvm::interleaveComma(masks, printer);
 }
 
+/// number ::= float | operand `:` type
+static ParseResult
+parseNumber(OpAsmParser &parser, FloatAttr &number,
+            std::optional<OpAsmParser::UnresolvedOperand> &value, Type &type) {
+  OpAsmParser::UnresolvedOperand operand;
+  OptionalParseResult isValue = parser.parseOptionalOperand(operand);
+  if (!isValue.has_value())
+    return parser.parseAttribute(number, parser.getBuilder().getF64Type());
+  value = operand;
+  return failure(failed(*isValue) || parser.parseColonType(type));
+}
+
+static void printNumber(OpAsmPrinter &printer, Operation *, FloatAttr number,
+                        Value value, Type type) {
+  if (value)
+    printer << value << " : " << type;
+  else
+    printer.printAttributeWithoutType(number);
+}
+
 /// A custom directive, because the attribute's own printer starts with a blank.
 static ParseResult parseAlignment(OpAsmParser &parser, AlignmentAttr &align) {
   SMLoc loc = parser.getCurrentLocation();
@@ -92,7 +112,7 @@ bool attn::hasMask(SoftmaxFamilyInterface op) {
 }
 
 bool attn::dependsOnPosition(SoftmaxFamilyInterface op) {
-  if (op.getMaskAttr() && !op.getMaskAttr().empty())
+  if ((op.getMaskAttr() && !op.getMaskAttr().empty()) || op.getAlibi())
     return true;
   // (s, b, h, i, j) and (b, h, i, j): i is the last but one argument.
   return llvm::any_of(ArrayRef<Region *>{&op.getScore(), &op.getKeep()},
@@ -107,6 +127,8 @@ bool attn::dependsOnPosition(SoftmaxFamilyInterface op) {
 std::optional<double> attn::getStaticScale(SoftmaxFamilyInterface op) {
   if (std::optional<APFloat> scale = op.getScale())
     return scale->convertToDouble();
+  if (op.getScaleValue())
+    return std::nullopt;
   int64_t headDim =
       cast<RankedTensorType>(op.getQuery().getType()).getDimSize(3);
   if (ShapedType::isDynamic(headDim))
@@ -123,6 +145,15 @@ Value attn::inlineRegion(Region &region, OpBuilder &builder, ValueRange args) {
   return mapping.lookupOrDefault(cast<YieldOp>(block.back()).getValue());
 }
 
+Value attn::buildPerBatch(OpBuilder &builder, Location loc, Value operand,
+                          Value b) {
+  if (operand.getType().isIndex())
+    return operand;
+  Value entry = tensor::ExtractOp::create(builder, loc, operand, b);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    entry);
+}
+
 Value attn::buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder,
                       Location loc, Value b, Value h, Value i, Value j,
                       RegionInliner inlineKeep) {
@@ -132,10 +163,13 @@ Value attn::buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder,
         keep ? arith::AndIOp::create(builder, loc, keep, predicate).getResult()
              : predicate;
   };
+  MaskCoordinates at{b, h, i, j, Value()};
+  if (op.getPrefix())
+    at.prefix = buildPerBatch(builder, loc, op.getPrefix(), b);
   if (ArrayAttr masks = op.getMaskAttr())
     for (auto mask : masks.getAsRange<MaskAttrInterface>())
       if (!mask.keepsAll())
-        conjoin(mask.buildKeep(builder, loc, b, h, i, j));
+        conjoin(mask.buildKeep(builder, loc, at));
   if (!op.getKeep().empty())
     conjoin(inlineKeep(op.getKeep(), builder, {b, h, i, j}));
   return keep;
@@ -153,6 +187,16 @@ static LogicalResult verifyTypes(SoftmaxFamilyInterface op) {
       return op->emitOpError()
              << name << ": expected element type " << query.getElementType()
              << " (from query), got " << type.getElementType();
+  // What joins the logits comes in f32 or as precise as the operands.
+  for (auto [name, operand] : {std::pair{"alibi", op.getAlibi()},
+                               {"bias", op.getBias()},
+                               {"sinks", op.getSinks()}}) {
+    Type type = operand ? getElementTypeOrSelf(operand.getType()) : Type();
+    if (type && !type.isF32() && type != query.getElementType())
+      return op->emitOpError()
+             << name << ": expected element type f32 or "
+             << query.getElementType() << " (from query), got " << type;
+  }
   auto verifyResult = [&](StringRef name, Type got, ArrayRef<int64_t> sizes,
                           Type elementType) -> LogicalResult {
     auto expected = RankedTensorType::get(sizes, elementType);
@@ -173,7 +217,7 @@ static LogicalResult verifyTypes(SoftmaxFamilyInterface op) {
   return success();
 }
 
-/// c13 to c17: numbers, positions and masks.
+/// c13 to c17, c23: numbers, positions and masks.
 static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
   if (std::optional<APFloat> scale = op.getScale();
       scale && failed(verifyScale(op, *scale, getComputeType(op))))
@@ -186,6 +230,16 @@ static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
       if (!isa<MaskAttrInterface>(mask))
         return op->emitOpError()
                << "mask: expected a mask attribute, got " << mask;
+  bool usesPrefix =
+      op.getMaskAttr() && llvm::any_of(op.getMaskAttr(), [](Attribute mask) {
+        return cast<MaskAttrInterface>(mask).usesPrefix();
+      });
+  if (usesPrefix != static_cast<bool>(op.getPrefix()))
+    return op->emitOpError()
+           << "prefix: expected "
+           << (usesPrefix ? "one with a mask that reads it, got none"
+                          : "none without a mask that reads it, such as "
+                            "#attn.prefix");
   if (op.getAlign() && op.getOffset())
     return op->emitOpError() << "offset: expected no offset beside align";
   if (dependsOnPosition(op) && !op.getAlign() && !op.getOffset())

@@ -19,6 +19,13 @@ def Attn_PerBatch : RankedTensorOf<[I32, I64], [HasAnyRankOfPred<[1]>],
     "1-D tensor (batch)">;
 def Attn_IndexOrPerBatch : AnyTypeOf<[Index, Attn_PerBatch],
     "index or 1-D tensor (batch) of i32 or i64">;
+def Attn_PerHead : RankedTensorOf<[F16, BF16, F32, F64],
+    [HasAnyRankOfPred<[1]>], "1-D tensor (query heads)">;
+def Attn_Bias : RankedTensorOf<[F16, BF16, F32, F64],
+    [HasAnyRankOfPred<[1, 2, 3, 4]>], "tensor of rank 1 to 4">;
+// Booleans are bytes from the source stage on, of which 0 is false.
+def Attn_Select : RankedTensorOf<[I1, I8], [HasAnyRankOfPred<[1, 2, 3, 4]>],
+    "tensor of rank 1 to 4">;
 
 class Attn_SoftmaxFamilyOp<string mnemonic, list<Trait> traits = []>
     : Attn_Op<mnemonic, !listconcat(traits, [
@@ -30,24 +37,38 @@ class Attn_SoftmaxFamilyOp<string mnemonic, list<Trait> traits = []>
     Attn_FloatTensor4D:$key,
     Attn_FloatTensor4D:$value,
     OptionalAttr<F64Attr>:$scale,
+    Optional<F32>:$scale_value,
     OptionalAttr<F64Attr>:$softcap,
+    Optional<F32>:$softcap_value,
     OptionalAttr<Attn_AlignmentAttr>:$align,
     Optional<Attn_IndexOrPerBatch>:$offset,
     OptionalAttr<ArrayAttr>:$mask,
+    Optional<Attn_IndexOrPerBatch>:$prefix,
+    Optional<Attn_PerHead>:$alibi,
+    Optional<Attn_Bias>:$bias,
+    Optional<Attn_Select>:$select,
     Optional<Attn_PerBatch>:$lengths,
-    Optional<Index>:$key_offset);
+    Optional<Index>:$key_offset,
+    Optional<Attn_PerHead>:$sinks);
   let regions = (region AnyRegion:$score, AnyRegion:$keep);
   let results = (outs Attn_FloatTensor4D:$output,
                       Optional<Attn_LseTensor>:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value
-    (`scale` `(` $scale^ `)`)?
-    (`softcap` `(` $softcap^ `)`)?
+    (`scale` `(` custom<Number>($scale, $scale_value, type($scale_value))^
+      `)`)?
+    (`softcap` `(`
+      custom<Number>($softcap, $softcap_value, type($softcap_value))^ `)`)?
     (`align` `(` custom<Alignment>($align)^ `)`)?
     (`offset` `(` $offset^ `:` type($offset) `)`)?
     (`mask` `(` custom<Masks>($mask)^ `)`)?
+    (`prefix` `(` $prefix^ `:` type($prefix) `)`)?
+    (`alibi` `(` $alibi^ `:` type($alibi) `)`)?
+    (`bias` `(` $bias^ `:` type($bias) `)`)?
+    (`select` `(` $select^ `:` type($select) `)`)?
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     (`key_offset` `(` $key_offset^ `:` type($key_offset) `)`)?
+    (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
     (`score` $score^)?
     (`keep` $keep^)?
     attr-dict `:` `(` type($query) `,` type($key) `,` type($value) `)` `->`
@@ -74,18 +95,32 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
         s1 = scale * sum_d Q[b,h,r,d] K[b,h,t,d]     scale: default 1/sqrt(Dk)
         s2 = c tanh(s1 / c)                          softcap(c)
         s3 = score(s2, b, h, i, j)                   score region
-        P[b,h,r,:]   = softmax over the kept t of s3
+        s4 = s3 + slopes[h] (j - i)                  alibi(slopes)
+        s5 = s4 + bias[b,h,r,t]                      bias, broadcast
+        P[b,h,r,:]   = softmax over the kept t of s5
         O[b,h,r,:]   = sum_t P[b,h,r,t] V[b,h,t,:]
-        lse[b,h,r]   = ln sum_t exp(s3)              over the kept t
+        lse[b,h,r]   = ln sum_t exp(s5)              over the kept t
+
+    A sink (Xiao et al. 2024, "Efficient Streaming Language Models with
+    Attention Sinks", section 3.3) joins each sum as exp(sinks[h]), in P's
+    denominator and in lse, without a value; neither scale nor softcap touch it.
+    ALiBi is Press et al. 2022, "Train Short, Test Long", section 3. scale and
+    softcap are numbers or f32 values.
 
     | operand | shape | meaning |
     |---|---|---|
     | query | B x H x Sq x Dk | f16, bf16, f32 or f64 |
     | key | B x H x Skv x Dk | type of query |
     | value | B x H x Skv x Dv | type of query; Dv may differ from Dk |
+    | scale, softcap | f32 | in place of a number |
     | offset | index or B | position of query row 0 |
+    | prefix | index or B | n of `#attn.prefix` |
+    | alibi | Hq | slopes, f32 or type of query |
+    | bias | broadcast to B x Hq x Sq x Skv | f32 or type of query |
+    | select | broadcast to B x Hq x Sq x Skv | i1, true where a key may be seen |
     | lengths | B | keys in use, clamped to 0..Skv |
     | key_offset | index | position of key row 0, default 0 |
+    | sinks | Hq | f32 or type of query |
     | output | B x H x Sq x Dv | type of query |
     | lse | B x H x Sq | natural log; f64 if query is of f64, else f32 |
 
@@ -93,22 +128,25 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     operand, or 0 for `align(top_left)`, or (key length - Sq) for
     `align(bottom_right)`, per batch and negative if there are fewer keys than
     queries. Key row t has position j = t + key_offset. An op in which positions
-    matter (a mask attribute, a region that uses i) names one of the three.
+    matter (a mask attribute, alibi, a region that uses i) names one of the
+    three. bias and select go by rows r and t; they broadcast right-aligned, a
+    size of 1 stretching, known or found at run time.
 
-    Masks. A key is kept if every mask attribute, the keep region and the
-    lengths keep it.
+    Masks. A key is kept if every mask attribute, the keep region, select and
+    the lengths keep it. The lowest finite number as a bias is a number; -inf
+    masks.
 
     Edge cases. A key that is not kept, or whose logit is -inf, has weight 0 and
     its value row is not used, whatever it holds. A row without any key gives
-    O = 0 and lse = -inf; so does Skv = 0. A kept logit that is NaN or +inf makes
-    the row and its lse NaN. B, H or Sq = 0 give an empty result; Dv = 0 gives an
+    O = 0 and lse = -inf (the sink where there is one); so does Skv = 0. A kept
+    logit that is NaN or +inf makes the row and its lse NaN. B, H or Sq = 0 give an empty result; Dv = 0 gives an
     empty O and the lse is still computed; Dk = 0 is refused.
 
     Precision. Logits, max, exp and sums are f64 if query is of f64, else f32, and
     so are argument and result of a score region. Results are rounded once.
 
     Constraints (c-numbers as in the verifier and in the run-time rules):
-    c1 query, key, value: one element type; c2 key batch = query batch;
+    c1 query, key, value: one element type, alibi, bias, sinks: it or f32; c2 key batch = query batch;
     c3 value batch = query batch; c4 value heads = key heads; c5 key heads =
     query heads; c6 key head dim = query head dim; c7 value length = key length;
     c8 head dim of query >= 1; c9 output shape and type; c10 lse shape;
@@ -117,7 +155,9 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     reciprocal; c15 positions are given where they matter; c16 align and offset exclude each
     other; c17 mask is a list of mask attributes; c18 region arguments; c19
     region result; c20 region operations; c21 captured tensors are not empty
-    where they are read.
+    where they are read; c22 prefix has B entries; c23 prefix is there if and
+    only if a mask reads it; c24 alibi has Hq entries; c25 bias and c26 select
+    broadcast; c27 sinks has Hq entries.
 
     Example:
     ```mlir

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The list of shape constraints of the softmax family, c2 to c12, and the
-// numbers that are attributes, c13 and c14.
+// The list of shape constraints of the softmax family, c2 to c12 and c22 to
+// c27, and the numbers that are attributes, c13 and c14.
 
 #include "dialect/ShapeRules.h"
 
@@ -14,6 +14,8 @@ bool ShapeRule::holds(int64_t expectedSize, int64_t gotSize) const {
     return gotSize == expectedSize;
   case Kind::MultipleOf:
     return expectedSize == 0 ? gotSize == 0 : gotSize % expectedSize == 0;
+  case Kind::Broadcast:
+    return gotSize == 1 || gotSize == expectedSize;
   case Kind::AtLeastOne:
     return gotSize >= 1;
   }
@@ -48,13 +50,37 @@ SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
   add(6, Kind::Equal, {query, 3}, {key, 3}, "key", "head dim", "from query");
   add(7, Kind::Equal, {key, 2}, {value, 2}, "value", "length", "from key");
   add(8, Kind::AtLeastOne, {}, {query, 3}, "query", "head dim of at least", "");
-  if (Value offset = op.getOffset();
-      offset && isa<RankedTensorType>(offset.getType()))
-    add(11, Kind::Equal, {query, 0}, {offset, 0}, "offset", "batch",
-        "from query");
-  if (Value lengths = op.getLengths())
-    add(12, Kind::Equal, {query, 0}, {lengths, 0}, "lengths", "batch",
-        "from query");
+  auto addPerBatch = [&](int number, Value operand, StringRef name) {
+    if (operand && isa<RankedTensorType>(operand.getType()))
+      add(number, Kind::Equal, {query, 0}, {operand, 0}, name, "batch",
+          "from query");
+  };
+  auto addPerHead = [&](int number, Value operand, StringRef name) {
+    if (operand)
+      add(number, Kind::Equal, {query, 1}, {operand, 0}, name, "heads",
+          "from query");
+  };
+  auto addBroadcast = [&](int number, Value operand, StringRef name) {
+    if (!operand)
+      return;
+    std::tuple<DimRef, StringRef, StringRef> sizes[] = {
+        {{query, 0}, "1 or batch", "from query"},
+        {{query, 1}, "1 or heads", "from query"},
+        {{query, 2}, "1 or rows", "from query"},
+        {{key, 2}, "1 or keys", "from key"}};
+    int64_t rank = cast<RankedTensorType>(operand.getType()).getRank();
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      auto [expected, what, from] = sizes[4 - rank + dim];
+      add(number, Kind::Broadcast, expected, {operand, dim}, name, what, from);
+    }
+  };
+  addPerBatch(11, op.getOffset(), "offset");
+  addPerBatch(12, op.getLengths(), "lengths");
+  addPerBatch(22, op.getPrefix(), "prefix");
+  addPerHead(24, op.getAlibi(), "alibi");
+  addBroadcast(25, op.getBias(), "bias");
+  addBroadcast(26, op.getSelect(), "select");
+  addPerHead(27, op.getSinks(), "sinks");
   return rules;
 }
 

@@ -25,6 +25,7 @@ struct ShapeRule {
   enum class Kind {
     Equal,      ///< got == expected
     MultipleOf, ///< got is a multiple of expected; 0 only of anything
+    Broadcast,  ///< got == 1 or got == expected
     AtLeastOne  ///< got >= 1; expected is not used
   };
   Kind kind;

@@ -40,6 +40,34 @@ def DumpStage : Pass<"attn-dump-stage", "::mlir::ModuleOp"> {
   ];
 }
 
+// Rewrite: attn -> attn.
+
+def ExpandClauses : Pass<"attn-expand-clauses", "::mlir::func::FuncOp"> {
+  let summary = "say clauses on single logits in regions";
+  let description = [{
+    Guarantees: no op of the softmax family has a softcap that is a value, alibi,
+    bias or select. What they say stands in the score and keep regions, in the
+    order softcap, score, alibi, bias, and select beside keep, reading the
+    operands as captured tensors. A softcap that is a number, the scale, sinks
+    and what positions and lengths come from stay clauses.
+
+    ```mlir
+    %o = attn.softmax %q, %k, %v align(top_left) alibi(%slopes : tensor<8xf32>) : ...
+      ->
+    %o = attn.softmax %q, %k, %v align(top_left) score {
+    ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+      %slope = tensor.extract %slopes[%h] : tensor<8xf32>
+      %n = arith.subi %j, %i : index
+      ...
+      attn.yield %biased : f32
+    } : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 // Tile: attn -> scf and attn tile ops.
 
 def CountTiles : Pass<"attn-count-tiles", "ModuleOp"> {

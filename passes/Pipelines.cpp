@@ -56,6 +56,8 @@ void attn::buildSource(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void attn::buildRewrite(OpPassManager &pm, const PipelineOptions &options) {
+  // What changes single logits is a region.
+  pm.addNestedPass<func::FuncOp>(createExpandClauses());
   // Attention in its one form: no clause without effect, G = 1 is softmax.
   addSimplification(pm);
   endStage(pm, options, "rewrite");

@@ -80,6 +80,12 @@ LogicalResult PlanRules::addShapeRules(SoftmaxFamilyInterface op) {
     Value broken;
     if (rule.kind == ShapeRule::Kind::AtLeastOne) {
       broken = compare(CmpIPredicate::slt, *got, *expected);
+    } else if (rule.kind == ShapeRule::Kind::Broadcast) {
+      Location loc = op.getLoc();
+      Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+      broken = arith::AndIOp::create(
+          builder, loc, compare(CmpIPredicate::ne, *got, one),
+          compare(CmpIPredicate::ne, *got, *expected));
     } else {
       // 0 has one multiple, 0, which the remainder by 1 in its place misses.
       Location loc = op.getLoc();

@@ -17,12 +17,21 @@ static bool isBooleanTensor(Type type) {
   return shaped && shaped.getElementType().isInteger(1);
 }
 
+/// True for what reads booleans as bytes as well: regions, and the select
+/// clause of attention.
+static bool readsBytes(Operation *user, Value tensor) {
+  auto attention = dyn_cast<attn::SoftmaxFamilyInterface>(user);
+  return isa<tensor::ExtractOp, tensor::DimOp>(user) ||
+         (attention && attention.getSelect() == tensor);
+}
+
 /// Changes `tensor` to i8 and every element read from it to `element != 0`.
 static LogicalResult widen(Value tensor) {
   for (Operation *user : tensor.getUsers())
-    if (!isa<tensor::ExtractOp, tensor::DimOp>(user))
+    if (!readsBytes(user, tensor))
       return user->emitOpError()
-             << "expected booleans to be read by regions only, got an operand "
+             << "expected booleans to be read by regions or selected by only, "
+                "got an operand "
              << tensor.getType();
   auto type = cast<RankedTensorType>(tensor.getType());
   OpBuilder builder(tensor.getContext());

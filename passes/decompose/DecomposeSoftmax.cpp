@@ -6,6 +6,7 @@
 // batch and head at a time, so that the logits of one head are the largest
 // temporary.
 
+#include "passes/decompose/LogitBuilder.h"
 #include "passes/decompose/PlainGeneric.h"
 #include "passes/decompose/WidenRegion.h"
 
@@ -27,7 +28,8 @@ namespace {
 class SoftmaxDecomposer {
 public:
   SoftmaxDecomposer(SoftmaxFamilyInterface op, OpBuilder &builder)
-      : op(op), builder(builder), loc(op.getLoc()), f64(builder.getF64Type()) {}
+      : op(op), builder(builder), logit(op, builder), loc(op.getLoc()),
+        f64(builder.getF64Type()) {}
 
   /// The values for the results of the op.
   SmallVector<Value> build();
@@ -35,18 +37,11 @@ public:
 private:
   using Body = function_ref<Value(ValueRange)>;
 
-  /// Where the rows of one batch entry stand and how many keys it has.
-  struct Positions {
-    Value offset, keyOffset, length;
-  };
-
   SmallVector<Value> buildHead(Value b, Value h, ValueRange results);
-  Positions buildPositions(Value b);
   Value buildDots(Value query, Value key);
   Value buildLogits(Value dots, Value b, Value h);
-  Value buildLogit(Value dot, Value b, Value h, Value r, Value t,
-                   const Positions &positions);
-  Value buildMask(Value b, Value h, Value i, Value j);
+  Value buildWeight(Value logit, Value max);
+  Value buildSinkWeights(Value sinks, Value rowMax);
   Value buildWeights(Value logits, Value rowMax);
   Value buildAverage(Value logits, Value weights, Value rowSum, Value value);
   Value buildLse(Value rowMax, Value rowSum);
@@ -66,11 +61,6 @@ private:
   }
   Value select(Value condition, Value yes, Value no) {
     return arith::SelectOp::create(builder, loc, condition, yes, no);
-  }
-  Value toIndex(Value tensor, Value b) {
-    Value element = tensor::ExtractOp::create(builder, loc, tensor, b);
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      element);
   }
   /// The plane of a B x H x S x D tensor, or the row of a B x H x S one.
   struct HeadSlice {
@@ -95,6 +85,7 @@ private:
 
   SoftmaxFamilyInterface op;
   OpBuilder &builder;
+  LogitBuilder logit;
   Location loc;
   FloatType f64;
 };
@@ -146,98 +137,40 @@ Value SoftmaxDecomposer::buildDots(Value query, Value key) {
       });
 }
 
-SoftmaxDecomposer::Positions SoftmaxDecomposer::buildPositions(Value b) {
-  Positions positions;
-  Value zero = makeIndex(0);
-  Value keys = getDim(op.getKey(), 2);
-  positions.length = keys;
-  if (Value lengths = op.getLengths()) {
-    Value low = arith::MinSIOp::create(builder, loc, toIndex(lengths, b), keys);
-    positions.length = arith::MaxSIOp::create(builder, loc, low, zero);
-  }
-  positions.keyOffset = op.getKeyOffset() ? op.getKeyOffset() : zero;
-  positions.offset = zero;
-  if (Value offset = op.getOffset())
-    positions.offset =
-        isa<RankedTensorType>(offset.getType()) ? toIndex(offset, b) : offset;
-  else if (op.getAlign() == Alignment::BottomRight)
-    positions.offset = arith::SubIOp::create(builder, loc, positions.length,
-                                             getDim(op.getQuery(), 2));
-  return positions;
-}
-
-/// The conjunction of mask attributes and the keep region, or null. A keep
-/// region is computed in the types it is written in, at least f32: a predicate
-/// has no more exact form than the one that the program states.
-Value SoftmaxDecomposer::buildMask(Value b, Value h, Value i, Value j) {
-  return buildKeep(op, builder, loc, b, h, i, j,
-                   [](Region &region, OpBuilder &builder, ValueRange args) {
-                     return inlineWidened(region, builder, args,
-                                          builder.getF32Type());
-                   });
-}
-
-/// The final logit of query row r and key row t, -inf where the key is masked.
-Value SoftmaxDecomposer::buildLogit(Value dot, Value b, Value h, Value r,
-                                    Value t, const Positions &positions) {
-  Value scale;
-  if (std::optional<double> number = getStaticScale(op)) {
-    scale = makeFloat(*number);
-  } else {
-    Value headDim = arith::IndexCastOp::create(
-        builder, loc, builder.getI64Type(), getDim(op.getQuery(), 3));
-    Value root = math::SqrtOp::create(
-        builder, loc, arith::SIToFPOp::create(builder, loc, f64, headDim));
-    scale = arith::DivFOp::create(builder, loc, makeFloat(1.0), root);
-  }
-  Value logit = arith::MulFOp::create(builder, loc, dot, scale);
-  if (std::optional<APFloat> softcap = op.getSoftcap()) {
-    Value cap = makeFloat(softcap->convertToDouble());
-    Value ratio = arith::DivFOp::create(builder, loc, logit, cap);
-    logit = arith::MulFOp::create(builder, loc, cap,
-                                  math::TanhOp::create(builder, loc, ratio));
-  }
-  Value i = arith::AddIOp::create(builder, loc, r, positions.offset);
-  Value j = arith::AddIOp::create(builder, loc, t, positions.keyOffset);
-  // f32 is only what the region of an op in f32 happens to be written in;
-  // beside f64 it is what the program asks for.
-  FloatType least = getComputeType(op).isF64() ? builder.getF32Type() : f64;
-  if (!op.getScore().empty())
-    logit = inlineWidened(op.getScore(), builder, {logit, b, h, i, j}, least);
-  Value keep = buildMask(b, h, i, j);
-  if (op.getLengths()) {
-    Value inUse = arith::CmpIOp::create(builder, loc, CmpIPredicate::slt, t,
-                                        positions.length);
-    keep = keep ? arith::AndIOp::create(builder, loc, keep, inUse).getResult()
-                : inUse;
-  }
-  return keep ? select(keep, logit, makeFloat(-infinity)) : logit;
-}
-
 Value SoftmaxDecomposer::buildLogits(Value dots, Value b, Value h) {
-  Positions positions = buildPositions(b);
+  LogitBuilder::Positions positions = logit.buildPositions(b);
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, dots);
   return buildGeneric({dots}, makeEmpty(sizes, f64), {{0, 1}, {0, 1}}, 2,
                       [&](ValueRange args) -> Value {
                         Value r = linalg::IndexOp::create(builder, loc, 0);
                         Value t = linalg::IndexOp::create(builder, loc, 1);
-                        return buildLogit(args[0], b, h, r, t, positions);
+                        return logit.buildLogit(args[0], b, h, r, t, positions);
                       });
 }
 
-/// weights[r,t] = exp(logits[r,t] - rowMax[r]), 0 where the logit is -inf. A
-/// row without a key has the maximum -inf, from which nothing is subtracted.
+/// exp(logit - max), 0 where the logit is -inf. A row without a key and a sink
+/// has the maximum -inf, from which nothing is subtracted.
+Value SoftmaxDecomposer::buildWeight(Value logit, Value max) {
+  Value isMasked = compare(CmpFPredicate::OEQ, logit, makeFloat(-infinity));
+  Value shifted = arith::SubFOp::create(builder, loc, logit, max);
+  Value weight = math::ExpOp::create(builder, loc, shifted);
+  return select(isMasked, makeFloat(0.0), weight);
+}
+
+/// weights[r,t] = exp(logits[r,t] - rowMax[r])
 Value SoftmaxDecomposer::buildWeights(Value logits, Value rowMax) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, logits);
   return buildGeneric(
       {logits, rowMax}, makeEmpty(sizes, f64), {{0, 1}, {0}, {0, 1}}, 2,
-      [&](ValueRange args) -> Value {
-        Value isMasked =
-            compare(CmpFPredicate::OEQ, args[0], makeFloat(-infinity));
-        Value shifted = arith::SubFOp::create(builder, loc, args[0], args[1]);
-        Value weight = math::ExpOp::create(builder, loc, shifted);
-        return select(isMasked, makeFloat(0.0), weight);
-      });
+      [&](ValueRange args) { return buildWeight(args[0], args[1]); });
+}
+
+/// exp(sinks[r] - rowMax[r]), the weight of each row that has no value.
+Value SoftmaxDecomposer::buildSinkWeights(Value sinks, Value rowMax) {
+  OpFoldResult rows = tensor::getMixedSize(builder, loc, sinks, 0);
+  return buildGeneric(
+      {sinks, rowMax}, makeEmpty({rows}, f64), {{0}, {0}, {0}}, 1,
+      [&](ValueRange args) { return buildWeight(args[0], args[1]); });
 }
 
 /// o[r,d] = (sum_t weights[r,t] v[t,d]) / rowSum[r], 0 for a row without a key.
@@ -298,17 +231,19 @@ SmallVector<Value> SoftmaxDecomposer::buildHead(Value b, Value h,
 
   Value logits = buildLogits(buildDots(query, key), b, h);
   OpFoldResult rows = tensor::getMixedSize(builder, loc, query, 0);
-  Value rowMax = buildGeneric({logits}, makeFilled({rows}, -infinity),
-                              {{0, 1}, {0}}, 2, [&](ValueRange args) -> Value {
-                                return arith::MaximumFOp::create(
-                                    builder, loc, args[0], args[1]);
-                              });
+  Value sinks = linalg::FillOp::create(builder, loc, logit.buildSink(h),
+                                       makeEmpty({rows}, f64))
+                    .getResult(0);
+  Value rowMax = buildGeneric(
+      {logits}, sinks, {{0, 1}, {0}}, 2, [&](ValueRange args) -> Value {
+        return arith::MaximumFOp::create(builder, loc, args[0], args[1]);
+      });
   Value weights = buildWeights(logits, rowMax);
-  Value rowSum = buildGeneric({weights}, makeFilled({rows}, 0.0), {{0, 1}, {0}},
-                              2, [&](ValueRange args) -> Value {
-                                return arith::AddFOp::create(builder, loc,
-                                                             args[0], args[1]);
-                              });
+  Value sinkWeights = buildSinkWeights(sinks, rowMax);
+  Value rowSum = buildGeneric(
+      {weights}, sinkWeights, {{0, 1}, {0}}, 2, [&](ValueRange args) -> Value {
+        return arith::AddFOp::create(builder, loc, args[0], args[1]);
+      });
   Value output = buildAverage(logits, weights, rowSum, value);
   SmallVector<Value> inserted{insertHead(output, results[0], b, h)};
   if (op.getLse())

@@ -7,6 +7,7 @@
 
 #include "passes/analysis/MaskAnalysis.h"
 #include "passes/analysis/TargetInfo.h"
+#include "passes/tile/TileGeometry.h"
 
 #include "dialect/Attn.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -22,6 +23,11 @@ LogicalResult tileAttention(RewriterBase &rewriter, SoftmaxFamilyInterface op,
 /// see the pass's description.
 LogicalResult tileMatmul(RewriterBase &rewriter, linalg::LinalgOp op,
                          const TargetInfo &target);
+
+/// Puts the sinks of the rows of `tile` into `state`, the acc, max and sum of a
+/// query tile that has seen no key.
+void emitSinkState(OpBuilder &builder, SoftmaxFamilyInterface op,
+                   const QueryTile &tile, SmallVectorImpl<Value> &state);
 
 /// What an op masks: its keep predicate, mask attributes included, as the one
 /// block of a region, and the classifier of its tiles. Both are empty where the

@@ -39,6 +39,8 @@ TileMask::TileMask(OpBuilder &builder, SoftmaxFamilyInterface op) {
 
 /// The scale of `op` as an f32 value.
 static Value getScaleValue(OpBuilder &builder, SoftmaxFamilyInterface op) {
+  if (Value scale = op.getScaleValue())
+    return scale;
   Location loc = op->getLoc();
   if (std::optional<double> scale = getStaticScale(op))
     return arith::ConstantOp::create(builder, loc,
@@ -84,15 +86,17 @@ private:
   /// without its batch dimension.
   Value slice(Value tensor, Value batch, Value head, OpFoldResult heads,
               Value row, OpFoldResult rows, bool dropHeads);
-  /// acc, max and sum of a query tile that has seen no key.
+  /// acc, max and sum of a query tile that has seen no key and no sink.
   SmallVector<Value> createState();
-  /// The state after the key rows from `lower` to `upper`.
+  /// The same with the sinks, of which each row's counts once.
+  SmallVector<Value> createSinkState(const QueryTile &tile);
+  /// The state after the key rows from `lower` to `upper`, from `state` on.
   SmallVector<Value> createKeyLoop(const QueryTile &tile, Value lower,
-                                   Value upper);
+                                   Value upper, SmallVector<Value> state);
   /// Tensors of the states after each `splitKeys` keys of each query tile.
   void createPartialStates();
   /// The state after all keys, merged from the partial ones.
-  SmallVector<Value> createMergeLoop(ValueRange ivs);
+  SmallVector<Value> createMergeLoop(const QueryTile &tile, ValueRange ivs);
   /// The state `split` of the query tile at `ivs`, of which each tensor of
   /// `states` has one per index of its first dimension.
   SmallVector<Value> sliceState(ValueRange states, ValueRange ivs, Value split);
@@ -149,6 +153,13 @@ SmallVector<Value> AttentionTiler::createState() {
   return {acc, max, sum};
 }
 
+SmallVector<Value> AttentionTiler::createSinkState(const QueryTile &tile) {
+  SmallVector<Value> state = createState();
+  if (op.getSinks())
+    emitSinkState(b, op, tile, state);
+  return state;
+}
+
 SmallVector<Value> AttentionTiler::createUpdate(const QueryTile &tile,
                                                 const KeyTile &key, Value query,
                                                 Value masked,
@@ -196,11 +207,11 @@ SmallVector<Value> AttentionTiler::createKeyTile(const QueryTile &tile,
 }
 
 SmallVector<Value> AttentionTiler::createKeyLoop(const QueryTile &tile,
-                                                 Value lower, Value upper) {
+                                                 Value lower, Value upper,
+                                                 SmallVector<Value> state) {
   Value query =
       slice(op.getQuery(), tile.batch, tile.head, getAsOpFoldResult(tile.heads),
             tile.row, getAsOpFoldResult(tile.rows), /*dropHeads=*/false);
-  SmallVector<Value> state = createState();
   auto loop =
       scf::ForOp::create(b, loc, lower, upper, index(shape.keyRows), state);
   b.setInsertionPointToStart(loop.getBody());
@@ -274,15 +285,16 @@ void AttentionTiler::createPartialStates() {
   Value upper = b.createOrFold<arith::MinSIOp>(
       loc, tile.length,
       b.createOrFold<arith::AddIOp>(loc, lower, index(shape.splitKeys)));
-  SmallVector<Value> state = createKeyLoop(tile, lower, upper);
+  SmallVector<Value> state = createKeyLoop(tile, lower, upper, createState());
   SmallVector<Value> places = sliceState(loop.getRegionIterArgs(), ivs, split);
   b.setInsertionPointToStart(loop.getTerminator().getBody());
   createParallelInserts(state, places);
   partialStates = loop->getResults();
 }
 
-SmallVector<Value> AttentionTiler::createMergeLoop(ValueRange ivs) {
-  SmallVector<Value> state = createState();
+SmallVector<Value> AttentionTiler::createMergeLoop(const QueryTile &tile,
+                                                   ValueRange ivs) {
+  SmallVector<Value> state = createSinkState(tile);
   auto loop = scf::ForOp::create(
       b, loc, index(0), splits, index(1), state,
       [&](OpBuilder &, Location, Value split, ValueRange carried) {
@@ -362,9 +374,10 @@ LogicalResult AttentionTiler::run() {
     return slice(tensor, tile.batch, tile.head, heads, tile.row, rows,
                  /*dropHeads=*/false);
   };
-  SmallVector<Value> state = splits
-                                 ? createMergeLoop(loop.getInductionVars())
-                                 : createKeyLoop(tile, index(0), tile.length);
+  SmallVector<Value> state =
+      splits
+          ? createMergeLoop(tile, loop.getInductionVars())
+          : createKeyLoop(tile, index(0), tile.length, createSinkState(tile));
   SmallVector<Value> outputs =
       llvm::map_to_vector(loop.getRegionIterArgs(), sliceOf);
   auto finish = OnlineFinishOp::create(
@@ -385,6 +398,10 @@ LogicalResult attn::tileAttention(RewriterBase &rewriter,
   if (!element.isF32() && !element.isBF16())
     return op->emitOpError() << "element type: expected f32 or bf16 on "
                              << target.name << ", got " << element;
+  if (op.getSoftcapValue() || op.getAlibi() || op.getBias() || op.getSelect())
+    return op->emitOpError() << "expected no softcap value, alibi, bias or "
+                                "select, which attn-expand-clauses makes "
+                                "regions of";
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   return AttentionTiler(rewriter, op, target).run();

@@ -84,16 +84,6 @@ TileGeometry::TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
   headTiles = getAsOpFoldResult(tiles);
 }
 
-/// The entry of a per-batch tensor as an index, or the index itself.
-static Value getPerBatch(OpBuilder &builder, Location loc, Value operand,
-                         Value batch) {
-  if (operand.getType().isIndex())
-    return operand;
-  Value entry = tensor::ExtractOp::create(builder, loc, operand, batch);
-  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                    entry);
-}
-
 QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
   IndexMath math{builder, loc};
   QueryTile tile;
@@ -113,12 +103,12 @@ QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
 
   tile.length = math.get(keyRows);
   if (Value lengths = op.getLengths()) {
-    Value length = getPerBatch(builder, loc, lengths, tile.batch);
+    Value length = buildPerBatch(builder, loc, lengths, tile.batch);
     tile.length = math.max(math.min(length, tile.length), math.constant(0));
   }
   Value offset;
   if (op.getOffset())
-    offset = getPerBatch(builder, loc, op.getOffset(), tile.batch);
+    offset = buildPerBatch(builder, loc, op.getOffset(), tile.batch);
   else if (op.getAlign() == Alignment::BottomRight)
     offset = math.sub(tile.length, queryRows);
   tile.position = offset ? math.add(tile.row, offset) : tile.row;

@@ -60,6 +60,23 @@ func.func @double_and_half(%q: tensor<1x2x?x8xf64>, %h: tensor<1x2x?x8xf16>,
       tensor<1x2x?x8xf16>, tensor<1x2x?xf32>
 }
 
+// Clauses with operands that act on logits, and numbers as values.
+// CHECK-LABEL: func @clauses_on_logits
+// CHECK: attn.gqa %{{.*}}, %{{.*}}, %{{.*}} scale(%{{.*}} : f32) softcap(%{{.*}} : f32) align(top_left) mask(#attn.prefix) prefix(%{{.*}} : tensor<2xi64>) alibi(%{{.*}} : tensor<4xf32>) bias(%{{.*}} : tensor<4x1x7xbf16>) select(%{{.*}} : tensor<2x1x5x1xi1>) sinks(%{{.*}} : tensor<4xbf16>) : (
+func.func @clauses_on_logits(
+    %s: f32, %n: tensor<2xi64>, %slopes: tensor<4xf32>,
+    %bias: tensor<4x1x7xbf16>, %mask: tensor<2x1x5x1xi1>,
+    %sinks: tensor<4xbf16>, %q: tensor<2x4x5x8xbf16>,
+    %k: tensor<2x2x7x8xbf16>) -> tensor<2x4x5x8xbf16> {
+  %o = attn.gqa %q, %k, %k scale(%s : f32) softcap(%s : f32) align(top_left)
+      mask(#attn.prefix) prefix(%n : tensor<2xi64>)
+      alibi(%slopes : tensor<4xf32>) bias(%bias : tensor<4x1x7xbf16>)
+      select(%mask : tensor<2x1x5x1xi1>) sinks(%sinks : tensor<4xbf16>)
+      : (tensor<2x4x5x8xbf16>, tensor<2x2x7x8xbf16>, tensor<2x2x7x8xbf16>)
+      -> tensor<2x4x5x8xbf16>
+  return %o : tensor<2x4x5x8xbf16>
+}
+
 // Every clause in its place.
 // CHECK-LABEL: func @all_clauses
 // CHECK-SAME: %[[P:[^:]*]]: tensor<2xi32>, %[[N:[^:]*]]: tensor<2xi64>, %[[K0:[^:]*]]: index, %[[T:[^:]*]]: tensor<?xf32>

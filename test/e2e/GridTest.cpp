@@ -58,9 +58,11 @@ TEST_P(Grid, MatchesTheOracle) {
   }
 }
 
-std::vector<Cell> cells(const std::vector<Variant> &variants) {
+std::vector<Cell> cells(const std::vector<Variant> &variants,
+                        const std::vector<std::string> &ops = {"gqa",
+                                                               "softmax"}) {
   std::vector<Cell> all;
-  for (const char *op : {"gqa", "softmax"})
+  for (const std::string &op : ops)
     for (DType dtype : {DType::f32, DType::bf16})
       for (const Variant &variant : variants)
         for (const Target &target : allTargets())
@@ -75,6 +77,9 @@ std::string cellName(const testing::TestParamInfo<Cell> &info) {
 
 INSTANTIATE_TEST_SUITE_P(Attributes, Grid,
                          testing::ValuesIn(cells(attributeVariants())),
+                         cellName);
+INSTANTIATE_TEST_SUITE_P(Clauses, Grid,
+                         testing::ValuesIn(cells(clauseVariants(), {"gqa"})),
                          cellName);
 INSTANTIATE_TEST_SUITE_P(Regions, Grid,
                          testing::ValuesIn(cells(regionVariants())), cellName);

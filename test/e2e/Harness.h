@@ -47,6 +47,7 @@ struct Arguments {
   void add(DType dtype, std::vector<int64_t> sizes,
            const std::vector<double> &elements);
   void add(int64_t scalar) { values.push_back(scalar); }
+  void addFloat(double scalar) { values.push_back(scalar); }
 };
 
 /// Operands and the oracle's view of the op. Element values are already

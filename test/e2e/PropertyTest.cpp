@@ -43,6 +43,8 @@ const std::vector<std::string> masks = {
     "window_both_sides",   "lengths",         "causal_lengths_i32",
     "causal_key_offset",   "block_diagonal",  "dilated_window",
     "documents",           "boolean_mask_i8", "everything",
+    "select_keys",         "select_shifted",  "prefix_per_batch",
+    "sinks_causal",        "every_clause",
 };
 
 class Property : public testing::TestWithParam<Cell> {

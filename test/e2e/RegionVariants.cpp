@@ -283,7 +283,8 @@ const std::vector<Variant> &attn::test::regionVariants() {
 }
 
 const Variant &attn::test::variantNamed(const std::string &name) {
-  for (const auto *list : {&attributeVariants(), &regionVariants()})
+  for (const auto *list :
+       {&attributeVariants(), &clauseVariants(), &regionVariants()})
     for (const Variant &variant : *list)
       if (variant.name == name)
         return variant;

@@ -12,9 +12,11 @@ namespace attn::test {
 
 /// Mask attributes, alignments, offsets and lengths.
 const std::vector<Variant> &attributeVariants();
+/// Clauses with operands that act on single logits.
+const std::vector<Variant> &clauseVariants();
 /// Score and keep regions, with and without captured tensors.
 const std::vector<Variant> &regionVariants();
-/// By name, from either list; aborts the test program on an unknown name.
+/// By name, from any list; aborts the test program on an unknown name.
 const Variant &variantNamed(const std::string &name);
 
 /// The block arguments of a region.

@@ -16,6 +16,11 @@ static int64_t keyLength(const Attention &a, int64_t skv, int64_t b) {
   return std::clamp<int64_t>(a.lengths.at(size_t(b)), 0, skv);
 }
 
+/// The entry of batch entry b of a list that has one for all or one for each.
+static int64_t perBatch(const std::vector<int64_t> &list, int64_t b) {
+  return list.at(list.size() == 1 ? 0 : size_t(b));
+}
+
 /// The position i of row r.
 static int64_t position(const Attention &a, int64_t sq, int64_t skv, int64_t b,
                         int64_t r) {
@@ -26,7 +31,7 @@ static int64_t position(const Attention &a, int64_t sq, int64_t skv, int64_t b,
   case Align::BottomRight:
     return r + keyLength(a, skv, b) - sq;
   case Align::Offset:
-    return r + a.offset.at(a.offset.size() == 1 ? 0 : size_t(b));
+    return r + perBatch(a.offset, b);
   }
   return r;
 }
@@ -44,6 +49,10 @@ bool attn::oracle::isAllowed(const Attention &a, int64_t sq, int64_t skv,
     return false;
   if (a.window && a.window->right && __int128(j) - i > *a.window->right)
     return false;
+  if (!a.prefix.empty() && j >= perBatch(a.prefix, b) && j > i)
+    return false;
+  if (a.select && !a.select(b, h, r, t))
+    return false;
   return !a.keep || a.keep(b, h, i, j);
 }
 
@@ -56,8 +65,13 @@ static double logit(const Attention &a, const Array &q, const Array &k,
   double s = a.scale.value_or(1.0 / std::sqrt(double(q.d))) * dot;
   if (a.softcap)
     s = *a.softcap * std::tanh(s / *a.softcap);
+  int64_t i = position(a, q.s, k.s, b, r), j = t + a.keyOffset;
   if (a.score)
-    s = a.score(s, b, h, position(a, q.s, k.s, b, r), t + a.keyOffset);
+    s = a.score(s, b, h, i, j);
+  if (!a.slopes.empty())
+    s += a.slopes.at(size_t(h)) * double(j - i);
+  if (a.bias)
+    s += a.bias(b, h, r, t);
   return s;
 }
 
@@ -84,7 +98,10 @@ Result attn::oracle::attend(const Attention &a, const Array &q, const Array &k,
           keys.push_back(t);
           logits.push_back(s);
         }
-        if (keys.empty())
+        // A sink is a weight without a value.
+        double sink = a.sinks.empty() ? -inf : a.sinks.at(size_t(h));
+        undefined |= std::isnan(sink) || sink == inf;
+        if (keys.empty() && sink == -inf)
           continue; // O = 0, LSE = -inf
         if (undefined) {
           result.lse.at(b, h, r, 0) = nan;
@@ -93,8 +110,10 @@ Result attn::oracle::attend(const Attention &a, const Array &q, const Array &k,
           continue;
         }
 
-        double max = *std::max_element(logits.begin(), logits.end());
-        double sum = 0.0;
+        double max = sink;
+        for (double s : logits)
+          max = std::max(max, s);
+        double sum = std::exp(sink - max);
         for (double s : logits)
           sum += std::exp(s - max);
         result.lse.at(b, h, r, 0) = max + std::log(sum);

@@ -54,7 +54,14 @@ struct Attention {
   int64_t keyOffset = 0;
   bool causal = false;
   std::optional<Window> window;
+  std::vector<int64_t> prefix; // empty: none; else j < prefix or j <= i
+  std::vector<double> slopes;  // empty: none; else slopes[h] (j - i) is added
+  /// Added last to the logit of row r and key row t.
+  std::function<double(int64_t b, int64_t h, int64_t r, int64_t t)> bias;
+  /// Whether row r may see key row t.
+  std::function<bool(int64_t b, int64_t h, int64_t r, int64_t t)> select;
   std::vector<int64_t> lengths; // empty: all keys; clamped to [0, Skv]
+  std::vector<double> sinks;    // empty: none; else a logit without a value
   std::function<double(double s, int64_t b, int64_t h, int64_t i, int64_t j)>
       score;
   std::function<bool(int64_t b, int64_t h, int64_t i, int64_t j)> keep;

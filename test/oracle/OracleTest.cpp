@@ -164,6 +164,53 @@ TEST(Oracle, SoftcapComesBeforeTheMask) {
       {1.495587}, 5e-7);
 }
 
+TEST(Oracle, Prefix) {
+  Attention a;
+  a.align = Align::TopLeft;
+  a.prefix = {2};
+  expectNear(uniform(a, 4, 4).o.data, {1.5, 1.5, 2, 2.5});
+  a.prefix = {0, 9}; // per batch entry, one longer than the keys
+  expectNear(uniform(a, 2, 3, 2).o.data, {1, 1.5, 2, 2});
+}
+
+TEST(Oracle, Alibi) {
+  Attention a;
+  a.align = Align::TopLeft;
+  a.slopes = {std::log(2.0)};
+  // Logits ln 2 (j - i): weights 1, 2 whatever i is.
+  expectNear(uniform(a, 2, 2).o.data, {5.0 / 3, 5.0 / 3});
+}
+
+TEST(Oracle, BiasAndSelectGoByRows) {
+  Attention a;
+  a.align = Align::Offset;
+  a.offset = {100};
+  a.keyOffset = 50;
+  a.bias = [](int64_t, int64_t, int64_t r, int64_t t) {
+    return r == 1 && t == 1 ? std::log(3.0) : 0.0;
+  };
+  expectNear(uniform(a, 2, 2).o.data, {1.5, 1.75});
+  a.select = [](int64_t, int64_t, int64_t r, int64_t t) { return t >= r; };
+  expectNear(uniform(a, 2, 2).o.data, {1.5, 2});
+}
+
+TEST(Oracle, SinkIsAWeightWithoutAValue) {
+  Attention a;
+  a.sinks = {0.0};
+  Result r = uniform(a, 1, 3);
+  expectNear(r.o.data, {1.5}); // (1 + 2 + 3) / 4
+  expectNear(r.lse.data, {std::log(4.0)});
+  a.lengths = {0};
+  a.sinks = {-2.5};
+  r = uniform(a, 1, 3);
+  expectNear(r.o.data, {0});
+  expectNear(r.lse.data, {-2.5});
+  a.sinks = {-INFINITY};
+  expectNear(uniform(a, 1, 3).lse.data, {-INFINITY});
+  a.sinks = {NAN};
+  expectNear(uniform(a, 1, 3).o.data, {NAN});
+}
+
 TEST(Oracle, GroupedHeads) {
   Array v(1, 2, 1, 1);
   v.data = {10, 11};

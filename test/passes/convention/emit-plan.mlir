@@ -91,3 +91,17 @@ func.func @reshaped(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>, %n: index)
       : tensor<?x8xf32> into tensor<?x2x4xf32>
   return %o : tensor<?x2x4xf32>
 }
+
+// A size that broadcasts is 1 or the whole.
+// CHECK-LABEL: func.func @broadcast.plan(
+// CHECK-SAME:    attn.rules = ["'attn.softmax' op bias: expected 1 or rows (from query)"]
+// CHECK:         %[[NOT_ONE:.*]] = arith.cmpi ne, %[[GOT:.*]], %c1
+// CHECK:         %[[NOT_ROWS:.*]] = arith.cmpi ne, %[[GOT]], %{{.*}}
+// CHECK:         arith.andi %[[NOT_ONE]], %[[NOT_ROWS]]
+func.func @broadcast(%q: tensor<1x1x?x4xf32>, %k: tensor<1x1x3x4xf32>,
+                     %bias: tensor<?x1xf32>) -> tensor<1x1x?x4xf32> {
+  %o = attn.softmax %q, %k, %k bias(%bias : tensor<?x1xf32>)
+      : (tensor<1x1x?x4xf32>, tensor<1x1x3x4xf32>, tensor<1x1x3x4xf32>)
+      -> tensor<1x1x?x4xf32>
+  return %o : tensor<1x1x?x4xf32>
+}

@@ -32,3 +32,14 @@ func.func @constant(%q: tensor<1x1x2x4xf32>) -> tensor<1x1x2x4xf32> {
       -> tensor<1x1x2x4xf32>
   return %o : tensor<1x1x2x4xf32>
 }
+
+// CHECK-LABEL: func.func @select(
+// CHECK-SAME:    %[[M:[^:]*]]: tensor<?xi8>)
+// CHECK:         attn.softmax {{.*}} select(%[[M]] : tensor<?xi8>) : (
+func.func @select(%q: tensor<1x1x2x4xf32>, %m: tensor<?xi1>)
+    -> tensor<1x1x2x4xf32> {
+  %o = attn.softmax %q, %q, %q select(%m : tensor<?xi1>)
+      : (tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>)
+      -> tensor<1x1x2x4xf32>
+  return %o : tensor<1x1x2x4xf32>
+}

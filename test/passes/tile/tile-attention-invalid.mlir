@@ -15,3 +15,16 @@ module attributes {attn.target = "cpu:z80"} {
     return %q : tensor<1x1x8x8xf32>
   }
 }
+
+// -----
+
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @clause(%q: tensor<1x1x2x4xf32>, %b: tensor<2xf32>)
+      -> tensor<1x1x2x4xf32> {
+    // expected-error @below {{'attn.softmax' op expected no softcap value, alibi, bias or select, which attn-expand-clauses makes regions of}}
+    %o = attn.softmax %q, %q, %q bias(%b : tensor<2xf32>)
+        : (tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>)
+        -> tensor<1x1x2x4xf32>
+    return %o : tensor<1x1x2x4xf32>
+  }
+}
