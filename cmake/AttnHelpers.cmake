@@ -12,6 +12,10 @@ if(ATTN_SANITIZE)
     -fsanitize=address,undefined -fno-sanitize=vptr,function
     -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(attn_flags INTERFACE -fsanitize=address,undefined)
+  # What libFuzzer steers by. Not -fsanitize=fuzzer-no-link, whose stack depth
+  # is a variable that no program hands to the compiler's library.
+  target_compile_options(attn_flags INTERFACE
+    -fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp)
 endif()
 
 # LLVM and MLIR headers, as system headers: their warnings are not ours. Where

@@ -17,6 +17,30 @@ find_program(ATTN_LIT NAMES llvm-lit lit lit.py
 # cache of who runs them alone. GoogleTest programs see to that themselves.
 set(ATTN_TEST_ENVIRONMENT "ATTN_CACHE_DIR=")
 
+# What a sanitizer build pays for in continuous integration, ./dev sanitize: what
+# parses and checks input, the passes, and the calls of the runtime. Compiled
+# kernels are not instrumented, so that most numeric programs would find nothing.
+set(ATTN_SANITIZED
+  lit.dialect lit.lib lit.passes lit.pipelines
+  mask-analysis-test region-differential-test
+  runtime-core-test runtime-compile-test runtime-engine-test
+  convention-test stride-test
+  libfuzzer.ir libfuzzer.npy libfuzzer.spec libfuzzer.options
+  libfuzzer.pipeline)
+if(NOT TARGET sanitized)
+  add_custom_target(sanitized)
+endif()
+
+# attn_label_test(NAME TARGETS...): puts the test among those, with the targets
+# that it runs. Sets ATTN_LABELS to its labels.
+macro(attn_label_test name)
+  set(ATTN_LABELS "")
+  if(${name} IN_LIST ATTN_SANITIZED)
+    set(ATTN_LABELS sanitized)
+    add_dependencies(sanitized ${ARGN})
+  endif()
+endmacro()
+
 # attn_configure_lit(SOURCE_ROOT): writes the site configuration of a lit suite
 # into the current binary folder.
 function(attn_configure_lit source_root)
@@ -31,8 +55,9 @@ function(attn_add_lit_test name)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_BINARY_DIR}/
     OUTPUT_VARIABLE folders)
   add_test(NAME lit.${name} COMMAND ${ATTN_LIT} -sv -j2 ${folders})
+  attn_label_test(lit.${name} attn-opt attn-test-opt)
   set_tests_properties(lit.${name} PROPERTIES PROCESSORS 2 TIMEOUT 1500
-    ENVIRONMENT "${ATTN_TEST_ENVIRONMENT}")
+    LABELS "${ATTN_LABELS}" ENVIRONMENT "${ATTN_TEST_ENVIRONMENT}")
 endfunction()
 
 # attn_add_gtest(NAME sources... [LINK libraries...] [WHOLE]): a GoogleTest
@@ -47,13 +72,15 @@ function(attn_add_gtest name)
   target_compile_definitions(${name} PRIVATE
     ATTN_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   attn_set_sanitizer_options(${name})
+  attn_label_test(${name} ${name})
   if(ARG_WHOLE)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 1500)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1500
+      LABELS "${ATTN_LABELS}")
   else()
     gtest_discover_tests(${name} TEST_PREFIX ${name}/ DISCOVERY_MODE PRE_TEST
       NO_PRETTY_VALUES
-      DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+      DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS "${ATTN_LABELS}")
   endif()
 endfunction()
 

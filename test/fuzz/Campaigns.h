@@ -8,6 +8,7 @@
 #include "test/fuzz/Campaign.h"
 #include "test/fuzz/Mutator.h"
 
+#include <optional>
 #include <string>
 
 namespace attn::fuzz {
@@ -42,6 +43,10 @@ NamedCampaign npyCampaign();
 NamedCampaign optionsCampaign();
 /// SPEC strings of attn-run, evaluated where they are small.
 NamedCampaign specCampaign();
+
+/// The campaign of that name, or nothing and the names of all.
+std::optional<NamedCampaign> findCampaign(const std::string &name,
+                                          std::string &known);
 
 } // namespace attn::fuzz
 

@@ -26,7 +26,7 @@ using namespace attn::fuzz;
 static Corpus irCorpus() {
   Corpus c;
   std::vector<std::filesystem::path> paths;
-  for (const char *folder : {"/test/fuzz/corpus", "/examples/ir"})
+  for (const char *folder : {"/test/fuzz/corpus/ir", "/examples/ir"})
     for (const auto &entry : std::filesystem::directory_iterator(
              std::string(ATTN_SOURCE_DIR) + folder))
       if (entry.path().extension() == ".mlir")

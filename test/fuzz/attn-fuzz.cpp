@@ -19,55 +19,49 @@ using namespace attn::fuzz;
 static const int refusedUnchanged = 65;
 
 int main(int argc, char **argv) {
-  NamedCampaign (*const all[])() = {
-      irCampaign,  compileCampaign, referenceCampaign, pipelineCampaign,
-      npyCampaign, specCampaign,    optionsCampaign};
-  std::string wanted = argc > 1 ? argv[1] : "";
-  for (NamedCampaign (*make)() : all) {
-    NamedCampaign named = make();
-    if (named.name != wanted)
-      continue;
-    Campaign &campaign = named.campaign;
-    campaign.consume = [&](uint64_t seed) {
-      bool good = named.consume(named.input(seed));
-      if (!good && seed < named.corpus.inputs.size())
-        _exit(refusedUnchanged);
-      return good;
-    };
-    if (argc == 3) {
-      uint64_t seed = std::strtoull(argv[2], nullptr, 10);
-      std::cout << named.input(seed) << std::endl;
-      campaign.prepare();
-      std::cout << (named.consume(named.input(seed)) ? "accepted" : "refused")
-                << "\n";
-      return 0;
-    }
-    if (argc == 4) {
-      campaign.first = std::strtoull(argv[2], nullptr, 10);
-      campaign.count = std::strtoull(argv[3], nullptr, 10);
-    }
-    Outcome outcome = run(campaign);
-    for (const Failure &failure : outcome.failures) {
-      if (&failure - outcome.failures.data() == 20) {
-        std::cout << "and so on\n";
-        break;
-      }
-      std::cout << "seed " << failure.seed << ": " << failure.what
-                << (failure.what == "exit " + std::to_string(refusedUnchanged)
-                        ? " (an unchanged input is refused)"
-                        : "")
-                << "; repeat with: attn-fuzz " << named.name << " "
-                << failure.seed << "\n";
-    }
-    std::cout << named.name << ": " << outcome.ran << " inputs, "
-              << outcome.good << " accepted, " << outcome.failures.size()
-              << " failed, longest " << outcome.longestSeconds << " s (seed "
-              << outcome.longestSeed << ")\n";
-    return outcome.failures.empty() ? 0 : 1;
+  std::string wanted = argc > 1 ? argv[1] : "", known;
+  std::optional<NamedCampaign> found = findCampaign(wanted, known);
+  if (!found) {
+    std::cerr << "attn-fuzz: expected a campaign: " << known << ", got '"
+              << wanted << "'\n";
+    return 2;
   }
-  std::cerr << "attn-fuzz: expected a campaign:";
-  for (NamedCampaign (*make)() : all)
-    std::cerr << " " << make().name;
-  std::cerr << ", got '" << wanted << "'\n";
-  return 2;
+  NamedCampaign &named = *found;
+  Campaign &campaign = named.campaign;
+  campaign.consume = [&](uint64_t seed) {
+    bool good = named.consume(named.input(seed));
+    if (!good && seed < named.corpus.inputs.size())
+      _exit(refusedUnchanged);
+    return good;
+  };
+  if (argc == 3) {
+    uint64_t seed = std::strtoull(argv[2], nullptr, 10);
+    std::cout << named.input(seed) << std::endl;
+    campaign.prepare();
+    std::cout << (named.consume(named.input(seed)) ? "accepted" : "refused")
+              << "\n";
+    return 0;
+  }
+  if (argc == 4) {
+    campaign.first = std::strtoull(argv[2], nullptr, 10);
+    campaign.count = std::strtoull(argv[3], nullptr, 10);
+  }
+  Outcome outcome = run(campaign);
+  for (const Failure &failure : outcome.failures) {
+    if (&failure - outcome.failures.data() == 20) {
+      std::cout << "and so on\n";
+      break;
+    }
+    std::cout << "seed " << failure.seed << ": " << failure.what
+              << (failure.what == "exit " + std::to_string(refusedUnchanged)
+                      ? " (an unchanged input is refused)"
+                      : "")
+              << "; repeat with: attn-fuzz " << named.name << " "
+              << failure.seed << "\n";
+  }
+  std::cout << named.name << ": " << outcome.ran << " inputs, " << outcome.good
+            << " accepted, " << outcome.failures.size() << " failed, longest "
+            << outcome.longestSeconds << " s (seed " << outcome.longestSeed
+            << ")\n";
+  return outcome.failures.empty() ? 0 : 1;
 }
