@@ -21,6 +21,13 @@ TRUE = {
                     f"--build BUILD/x BUILD/x\n{FENCE}\n",
     "excerpt": f"{FENCE}mlir\nb\n\n  c\n{FENCE}\n",
     "dev command": f"{FENCE}console\n$ ./dev test\n{FENCE}\n",
+    "change": f"1. x\n\n   {FENCE}diff\n   --- examples/x.mlir\n   @@\n    a\n"
+              f"   +new\n      b\n   {FENCE}\n",
+    "changes of one file": f"{FENCE}diff\n--- examples/x.mlir\n@@\n a\n+d\n@@\n"
+                           f"-c\n+e\n{FENCE}\n\n{FENCE}diff\n"
+                           f"--- examples/x.mlir\n@@\n d\n-  b\n e\n{FENCE}\n",
+    "new file": f"{FENCE}diff\n--- examples/y.mlir (new)\n@@\n+a\n+\n+b\n"
+                f"{FENCE}\n",
     "link": "[x](examples/x.mlir) [y](https://example.org/y)",
 }
 FALSE = {
@@ -35,6 +42,15 @@ FALSE = {
     "status": f"{FENCE}console\n$ false\n{FENCE}\n",
     "excerpt": f"{FENCE}cpp\nb\nd\n{FENCE}\n",
     "dev command": f"{FENCE}console\n$ ./dev fly\n{FENCE}\n",
+    "change of another line": f"{FENCE}diff\n--- examples/x.mlir\n@@\n d\n+new\n"
+                              f"{FENCE}\n",
+    "change of another file": f"{FENCE}diff\n--- examples/y.mlir\n@@\n a\n+new\n"
+                              f"{FENCE}\n",
+    "change of two places": f"{FENCE}diff\n--- examples/z.mlir\n@@\n a\n+new\n"
+                            f"{FENCE}\n",
+    "new file that is there": f"{FENCE}diff\n--- examples/x.mlir (new)\n@@\n+a\n"
+                              f"{FENCE}\n",
+    "no diff": f"{FENCE}diff\n--- examples/x.mlir\n@@\na\n{FENCE}\n",
     "link": "[x](examples/y.mlir)",
 }
 
@@ -45,6 +61,7 @@ def main():
         root = pathlib.Path(folder)
         (root / "examples").mkdir()
         (root / "examples/x.mlir").write_text("a\n  b\nc\n")
+        (root / "examples/z.mlir").write_text("a\na\n")
         (root / "dev").write_text("  test     run every test\n")
         for good, cases in ((True, TRUE), (False, FALSE)):
             for name, text in cases.items():

@@ -15,6 +15,8 @@ In each document:
 - a ```mlir or ```cpp block is a piece of a file under examples/, apart from
   indentation and blank lines, so that it is compiled there; blocks marked
   ```text or ```sh are not looked at.
+- the ```diff blocks fit the tree, as tools/dev/apply_document.py would apply
+  them, one after the other.
 - a relative link names something that exists.
 """
 
@@ -23,6 +25,9 @@ import re
 import subprocess
 import sys
 import textwrap
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools/dev"))
+from apply_document import Conflict, changed_files
 
 BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^\1```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
@@ -123,6 +128,10 @@ def check_document(root, bin_dir, path):
             yield from check_console(root, bin_dir, block)
         elif kind in ("mlir", "cpp"):
             yield from check_excerpt(root, block)
+    try:
+        changed_files(root, text)
+    except Conflict as conflict:
+        yield str(conflict)
     for target in LINK.findall(BLOCK.sub("", text)):
         if "://" not in target and not (path.parent / target).exists():
             yield f"link to {target}, which does not exist"
