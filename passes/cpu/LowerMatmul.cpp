@@ -184,8 +184,34 @@ void MatmulEmitter::emit() {
   storeSums();
 }
 
+/// Says of `matrix` with one column that its rows have unit stride: the type of
+/// a view may have the stride of any dimension that is left out of it, which is
+/// another one where all have size 1.
+static Value withUnitRows(RewriterBase &rewriter, Value matrix) {
+  auto type = dyn_cast<MemRefType>(matrix.getType());
+  if (!type || type.isLastDimUnitStride() || type.getRank() != 2 ||
+      type.getDimSize(1) != 1)
+    return matrix;
+  Location loc = matrix.getLoc();
+  auto parts = memref::ExtractStridedMetadataOp::create(rewriter, loc, matrix);
+  auto layout = StridedLayoutAttr::get(
+      rewriter.getContext(), ShapedType::kDynamic, {ShapedType::kDynamic, 1});
+  auto unitType = MemRefType::get(type.getShape(), type.getElementType(),
+                                  layout, type.getMemorySpace());
+  OpFoldResult rows = rewriter.getIndexAttr(type.getDimSize(0));
+  if (type.isDynamicDim(0))
+    rows = parts.getSizes()[0];
+  OpFoldResult one = rewriter.getIndexAttr(1);
+  return memref::ReinterpretCastOp::create(
+      rewriter, loc, unitType, parts.getBaseBuffer(), parts.getOffset(),
+      {rows, one}, {OpFoldResult(parts.getStrides()[0]), one});
+}
+
 LogicalResult attn::lowerMatmul(RewriterBase &rewriter, MatmulTileOp op,
                                 const TargetInfo &target) {
+  rewriter.setInsertionPoint(op);
+  for (OpOperand &operand : op->getOpOperands())
+    operand.set(withUnitRows(rewriter, operand.get()));
   for (Value operand : {op.getLeft(), op.getRight(), op.getOut()}) {
     auto type = dyn_cast<MemRefType>(operand.getType());
     if (!type || !type.isLastDimUnitStride())

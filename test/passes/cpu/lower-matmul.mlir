@@ -105,3 +105,19 @@ module attributes {attn.target = "cpu:avx2"} {
     return
   }
 }
+
+// -----
+
+// The rows of one column have unit stride, whatever the type of the view says.
+
+// CHECK-LABEL: func @one_column
+// CHECK-SAME:    %[[A:[^:]*]]: memref<1x1xf32, strided<[?, ?], offset: ?>>
+// CHECK:         %{{.*}}, %[[OFFSET:.*]], %{{.*}}:2, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata %[[A]]
+// CHECK:         memref.reinterpret_cast %{{.*}} to offset: [%[[OFFSET]]], sizes: [1, 1], strides: [%[[STRIDES]]#0, 1] : memref<1x1xf32, strided<[?, ?], offset: ?>> to memref<1x1xf32, strided<[?, 1], offset: ?>>
+// CHECK-NOT:     attn.matmul_tile
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @one_column(%a: memref<1x1xf32, strided<[?, ?], offset: ?>>, %b: memref<1x5xf32>, %c: memref<1x5xf32>) {
+    attn.matmul_tile ins(%a, %b : memref<1x1xf32, strided<[?, ?], offset: ?>>, memref<1x5xf32>) outs(%c : memref<1x5xf32>) tile(256, 192) panel(24)
+    return
+  }
+}
