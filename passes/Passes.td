@@ -222,9 +222,10 @@ def GuardArith : Pass<"attn-guard-arith", "ModuleOp"> {
 def WidenBooleans : Pass<"attn-widen-booleans", "ModuleOp"> {
   let summary = "make tensors of i1 tensors of bytes";
   let description = [{
-    Needs: the source. Guarantees: no tensor of i1 is left. Arguments and
-    constants that regions read element by element become tensors of i8; an
-    element is true if its byte is not 0. Any other use is refused by name.
+    Needs: the source. Guarantees: no tensor of i1 is left. Those that regions
+    and linalg read or make element by element, and that the operations between
+    move, become tensors of i8; an element is true if its byte is not 0. Any
+    other use is refused by name.
 
     ```mlir
     %p = tensor.extract %m[%j] : tensor<?xi1>
