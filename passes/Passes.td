@@ -99,6 +99,29 @@ def CountTiles : Pass<"attn-count-tiles", "ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def MapMask : Pass<"attn-map-mask", "ModuleOp"> {
+  let summary = "add functions that show what masks do";
+  let description = [{
+    Needs: whole attention, as before attn-tile-attention; the module attribute
+    `attn.target`. Guarantees: for attention K of each public function NAME,
+    counted from 0, there are three functions that take the arguments of NAME and
+    the index of a batch entry and of a query head:
+
+    | function | result |
+    |---|---|
+    | NAME.maskK.sizes | `tensor<12xi64>`: B, Hq, Sq, Skv, query tiles, key tiles, rows of a query tile and of a key tile, position of the first query and of the first key, keys in use, heads that share a query tile; from the fifth on 0 if there is no such head |
+    | NAME.maskK.tiles | `tensor<?x?xi8>`: the class of each query and key tile, 0 skipped, 1 run without the mask, 2 run with it, 3 beyond the keys in use |
+    | NAME.maskK.elements | `tensor<?x?xi8>`, Sq x Skv: 1 where the query sees the key |
+
+    The last two need a head that exists. Tiles and their classes are those of
+    attn-tile-attention.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def TileAttention : Pass<"attn-tile-attention", "func::FuncOp"> {
   let summary = "tile softmax attention over queries and keys";
   let description = [{

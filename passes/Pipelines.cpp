@@ -67,6 +67,8 @@ void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {
   // NAME.tiles counts what the loops of NAME will do; attention is still whole.
   if (options.countTiles)
     pm.addPass(createCountTiles());
+  if (options.mapMask)
+    pm.addPass(createMapMask());
   // Parallel loops over query tiles carry a running softmax over key tiles.
   pm.addNestedPass<func::FuncOp>(createTileAttention());
   // So are products of matrices, by tiles of the result.

@@ -25,6 +25,10 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
   PassOptions::Option<bool> countTiles{
       *this, "count-tiles", llvm::cl::init(false),
       llvm::cl::desc("also emit NAME.tiles, which counts a call's tiles")};
+  PassOptions::Option<bool> mapMask{
+      *this, "map-mask", llvm::cl::init(false),
+      llvm::cl::desc("also emit NAME.maskK.tiles and others, which show the "
+                     "mask of attention K")};
 };
 
 /// Records the target on the module. First in every pipeline.

@@ -184,6 +184,99 @@ Result<std::array<int64_t, 3>> countTiles(const CompiledFunction &function,
   return counts;
 }
 
+/// Runs a function that takes the arguments, a batch entry, a head, and `out`.
+static Result<void> runMask(const CompiledFunction &function, Kernel kernel,
+                            const std::vector<Value> &inputs,
+                            const MaskPlace &place, const TensorView &out) {
+  Arguments arguments;
+  if (Result<void> done = addInputs(function, inputs, arguments); !done)
+    return done.error();
+  int64_t batch = place.batch, head = place.head;
+  arguments.pointers().push_back(&batch);
+  arguments.pointers().push_back(&head);
+  arguments.addTrusted(out);
+  return run(function.signature, kernel, arguments);
+}
+
+/// Checks that `got` numbers one of `count` things called `what`.
+static Result<void> checkNumber(const CompiledFunction &function,
+                                const char *what, int64_t count, int64_t got) {
+  if (got >= 0 && got < count)
+    return {};
+  std::string expected = count == 0 ? std::string("none as there is none")
+                                    : "0 to " + std::to_string(count - 1);
+  return Error{ErrorCode::invalidArgument,
+               "function '" + function.signature.function + "': " + what +
+                   ": expected " + expected + ", got " + std::to_string(got)};
+}
+
+/// Allocates bytes of `rows` x `columns` and has `kernel` fill them.
+static Result<Tensor> runMask(const CompiledFunction &function, Kernel kernel,
+                              const std::vector<Value> &inputs,
+                              const MaskPlace &place, int64_t rows,
+                              int64_t columns) {
+  Result<Tensor> bytes = Tensor::empty(DType::i8, {rows, columns});
+  if (!bytes)
+    return bytes.error();
+  if (Result<void> done =
+          runMask(function, kernel, inputs, place, bytes->view());
+      !done)
+    return done.error();
+  return bytes;
+}
+
+Result<MaskMap> mapMask(const CompiledFunction &function,
+                        const std::vector<Value> &inputs,
+                        const MaskPlace &place, int64_t maxElements) {
+  Arguments arguments;
+  if (Result<void> done = addInputs(function, inputs, arguments); !done)
+    return done.error();
+  if (auto sizes = planResults(function, inputs, arguments); !sizes)
+    return sizes.error();
+  if (!function.attentions.empty() && function.masks.empty())
+    return Error{ErrorCode::unsupported, "function '" +
+                                             function.signature.function +
+                                             "': this device has no tiles"};
+  if (Result<void> done = checkNumber(
+          function, "attention", static_cast<int64_t>(function.masks.size()),
+          place.attention);
+      !done)
+    return done.error();
+  const MaskFunctions &mask = function.masks[place.attention];
+  std::array<int64_t, 12> sizes = {};
+  if (Result<void> done = runMask(function, mask.sizes, inputs, place,
+                                  {sizes.data(), DType::i64, {12}, {1}});
+      !done)
+    return done.error();
+  MaskMap map;
+  size_t next = 0;
+  for (int64_t *size :
+       {&map.batches, &map.heads, &map.queries, &map.keys, &map.queryTiles,
+        &map.keyTiles, &map.queryTile, &map.keyTile, &map.firstQuery,
+        &map.firstKey, &map.length, &map.headsPerTile})
+    *size = sizes[next++];
+  if (Result<void> done =
+          checkNumber(function, "batch", map.batches, place.batch);
+      !done)
+    return done.error();
+  if (Result<void> done = checkNumber(function, "head", map.heads, place.head);
+      !done)
+    return done.error();
+  Result<Tensor> tiles = runMask(function, mask.tiles, inputs, place,
+                                 map.queryTiles, map.keyTiles);
+  if (!tiles)
+    return tiles.error();
+  map.tiles = std::move(*tiles);
+  if (map.keys > 0 && map.queries > maxElements / map.keys)
+    return map;
+  Result<Tensor> elements =
+      runMask(function, mask.elements, inputs, place, map.queries, map.keys);
+  if (!elements)
+    return elements.error();
+  map.elements = std::move(*elements);
+  return map;
+}
+
 Result<double> countFlops(const CompiledFunction &function,
                           const std::vector<Value> &inputs) {
   Arguments arguments;

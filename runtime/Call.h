@@ -23,6 +23,11 @@ Result<void> callFunctionInto(const CompiledFunction &function,
 Result<std::array<int64_t, 3>> countTiles(const CompiledFunction &function,
                                           const std::vector<Value> &inputs);
 
+/// Checks the inputs, plans, and asks what a mask does.
+Result<MaskMap> mapMask(const CompiledFunction &function,
+                        const std::vector<Value> &inputs,
+                        const MaskPlace &place, int64_t maxElements);
+
 /// Checks the inputs and adds up 2 B Hq Sq Skv (Dk + Dv).
 Result<double> countFlops(const CompiledFunction &function,
                           const std::vector<Value> &inputs);

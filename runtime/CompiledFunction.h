@@ -25,6 +25,15 @@ struct AttentionSizes {
   SizeSource batch, queryHeads, queries, keys, keyDim, valueDim;
 };
 
+/// The functions of one attention op that pass attn-map-mask describes. They
+/// take the arguments of its function, a batch entry and a head as i64, and one
+/// result.
+struct MaskFunctions {
+  void (*sizes)(void **arguments) = nullptr;
+  void (*tiles)(void **arguments) = nullptr;
+  void (*elements)(void **arguments) = nullptr;
+};
+
 struct CompiledFunction {
   Signature signature;
 
@@ -47,6 +56,9 @@ struct CompiledFunction {
   void (*tiles)(void **arguments) = nullptr;
 
   std::vector<AttentionSizes> attentions;
+
+  /// One per attention op; empty unless compiled with mapMask.
+  std::vector<MaskFunctions> masks;
 };
 
 } // namespace attn

@@ -171,6 +171,23 @@ Program::tiles(std::string_view name, const std::vector<Value> &inputs) const {
   return countTiles(**function, inputs);
 }
 
+Result<MaskMap> Program::maskMap(std::string_view name,
+                                 const std::vector<Value> &inputs,
+                                 MaskPlace place, int64_t maxElements) const {
+  CompileRequest request = impl->request;
+  request.options.mapMask = true;
+  ModuleResult module = impl->cache->find(request);
+  if (!module)
+    return module.error();
+  Result<const CompiledFunction *> function = find(**module, name);
+  if (!function)
+    return function.error();
+  if (!(*module)->usesOpenMp)
+    return mapMask(**function, inputs, place, maxElements);
+  ThreadCount threads(*OpenMp::get(), 1);
+  return mapMask(**function, inputs, place, maxElements);
+}
+
 Result<double> Program::flops(std::string_view name,
                               const std::vector<Value> &inputs) const {
   Result<const CompiledFunction *> function = find(*impl->module, name);

@@ -12,6 +12,7 @@
 #ifndef ATTN_RUNTIME_ENGINE_H
 #define ATTN_RUNTIME_ENGINE_H
 
+#include "runtime/MaskMap.h"
 #include "runtime/Signature.h"
 #include "runtime/Tensor.h"
 
@@ -44,6 +45,8 @@ struct EngineOptions {
   bool exact = false;
   /// Also compile the counters that Program::tiles() reads.
   bool countTiles = false;
+  /// Also compile the functions that Program::maskMap() calls.
+  bool mapMask = false;
   /// Collect the remarks of the passes, for Program::remarks().
   bool remarks = false;
   /// Where compiled code is kept for other processes; empty to keep none. If
@@ -97,6 +100,13 @@ public:
   /// without mask code, and runs with it. Compiles the counters on first use.
   Result<std::array<int64_t, 3>> tiles(std::string_view name,
                                        const std::vector<Value> &inputs) const;
+
+  /// What the mask of an attention op does in a call with these inputs, as the
+  /// compiler's own classifier says; with its elements where there are at most
+  /// `maxElements`. Compiles what answers on first use.
+  Result<MaskMap> maskMap(std::string_view name,
+                          const std::vector<Value> &inputs, MaskPlace place,
+                          int64_t maxElements = 0) const;
 
   /// Floating-point operations of the attention ops in the function as full
   /// rectangles: 2 B Hq Sq Skv (Dk + Dv) each, whatever the masks leave out.

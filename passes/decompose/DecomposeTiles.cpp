@@ -156,9 +156,12 @@ Value TileDecomposer::buildLogit(OnlineSoftmaxOp op, Value dot, Value row,
   Value h = apply<arith::AddIOp>(op.getH(), head);
   Value i = apply<arith::AddIOp>(op.getI(), position);
   Value j = apply<arith::AddIOp>(op.getJ(), key);
+  // As in the decomposition of the whole op.
+  bool isF64 = getElementTypeOrSelf(op.getAcc().getType()).isF64();
+  FloatType least = isF64 ? builder.getF32Type() : f64;
   if (!op.getScore().empty())
-    logit =
-        inlineWidened(op.getScore(), builder, {logit, op.getB(), h, i, j}, f64);
+    logit = inlineWidened(op.getScore(), builder, {logit, op.getB(), h, i, j},
+                          least);
   if (op.getKeep().empty())
     return logit;
   Value keep = inlineWidened(op.getKeep(), builder, {op.getB(), h, i, j},

@@ -7,11 +7,9 @@
 
 #include "passes/Passes.h"
 #include "passes/convention/Convention.h"
+#include "passes/tile/SideFunction.h"
 #include "passes/tile/Tile.h"
 #include "passes/tile/TileGeometry.h"
-
-#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_COUNTTILES
@@ -130,35 +128,19 @@ static LogicalResult returnCounts(func::FuncOp function,
                     function.getBody().front().begin());
   Location loc = function.getLoc();
   Counts counts(3, arith::ConstantIndexOp::create(builder, loc, 0));
-  SmallVector<SoftmaxFamilyInterface> ops;
-  function.walk([&](SoftmaxFamilyInterface op) { ops.push_back(op); });
-  for (SoftmaxFamilyInterface op : ops) {
-    if (op->getParentOp() != function)
-      return op->emitOpError()
-             << "expected it directly in a function, got it in '"
-             << op->getParentOp()->getName() << "'";
+  FailureOr<SmallVector<SoftmaxFamilyInterface>> ops = findAttention(function);
+  if (failed(ops))
+    return failure();
+  for (SoftmaxFamilyInterface op : *ops) {
     builder.setInsertionPoint(op);
     counts = TileCounter(builder, op, target).run(counts);
   }
-
-  Operation *terminator = function.getBody().front().getTerminator();
-  builder.setInsertionPoint(terminator);
+  builder.setInsertionPoint(function.getBody().front().getTerminator());
   Type int64 = builder.getI64Type();
   for (Value &count : counts)
     count = arith::IndexCastOp::create(builder, loc, int64, count);
-  Value result = tensor::FromElementsOp::create(builder, loc, counts);
-  func::ReturnOp::create(builder, loc, result);
-  terminator->erase();
-  function.setFunctionType(
-      builder.getFunctionType(function.getArgumentTypes(), result.getType()));
-  function.removeResAttrsAttr();
-
-  // Attention of which only the sizes are needed is not computed.
-  RewritePatternSet patterns(function.getContext());
-  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
-  memref::populateResolveShapedTypeResultDimsPatterns(patterns);
-  tensor::EmptyOp::getCanonicalizationPatterns(patterns, function.getContext());
-  return applyPatternsGreedily(function, std::move(patterns));
+  return returnInstead(function,
+                       tensor::FromElementsOp::create(builder, loc, counts));
 }
 
 namespace {
@@ -168,23 +150,12 @@ struct CountTilesPass : public attn::impl::CountTilesBase<CountTilesPass> {
     const TargetInfo *target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    SymbolTable symbols(getOperation());
     for (auto function :
          llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
       if (!isKernel(function))
         continue;
-      std::string name = (function.getSymName() + ".tiles").str();
-      if (Operation *taken = symbols.lookup(name)) {
-        taken->emitOpError()
-            << "name: expected none that a tile count needs, got " << name;
-        return signalPassFailure();
-      }
-      func::FuncOp copy = function.clone();
-      copy.setSymName(name);
-      OpBuilder builder(&getContext());
-      builder.setInsertionPointAfter(function);
-      builder.insert(copy);
-      if (failed(returnCounts(copy, *target)))
+      FailureOr<func::FuncOp> copy = createSideFunction(function, "tiles");
+      if (failed(copy) || failed(returnCounts(*copy, *target)))
         return signalPassFailure();
     }
   }

@@ -84,6 +84,18 @@ TileGeometry::TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
   headTiles = getAsOpFoldResult(tiles);
 }
 
+SmallVector<Value> TileGeometry::getIvs(OpBuilder &builder, Value batch,
+                                        Value head, Value number) {
+  IndexMath math{builder, loc};
+  Value keyHead = math.div(head, groupSize);
+  Value inGroup = math.sub(head, math.mul(keyHead, groupSize));
+  return {batch, keyHead, math.div(inGroup, headsPerTile), number};
+}
+
+Value TileGeometry::getHeadsPerTile(OpBuilder &builder) {
+  return IndexMath{builder, loc}.get(headsPerTile);
+}
+
 QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
   IndexMath math{builder, loc};
   QueryTile tile;

@@ -44,6 +44,14 @@ public:
     return {batch, keyHeads, headTiles, queryTiles};
   }
 
+  /// The induction variables of the query tile `number` of query head `head` in
+  /// batch entry `batch`.
+  SmallVector<Value> getIvs(OpBuilder &builder, Value batch, Value head,
+                            Value number);
+
+  /// Query heads that a tile holds.
+  Value getHeadsPerTile(OpBuilder &builder);
+
   /// The query tile at the four induction variables.
   QueryTile getQueryTile(OpBuilder &builder, ValueRange ivs);
 

@@ -27,6 +27,7 @@ std::string encode(const CompileRequest &request) {
   bytes.text(options.dumpDir);
   bytes.number(options.exact);
   bytes.number(options.countTiles);
+  bytes.number(options.mapMask);
   bytes.number(options.remarks);
   bytes.text(request.output);
   bytes.text(request.whyNoTiles);
@@ -45,6 +46,7 @@ Result<CompileRequest> decodeRequest(std::string_view encoded) {
   options.dumpDir = bytes.text();
   options.exact = bytes.number(1);
   options.countTiles = bytes.number(1);
+  options.mapMask = bytes.number(1);
   options.remarks = bytes.number(1);
   request.output = bytes.text();
   request.whyNoTiles = bytes.text();

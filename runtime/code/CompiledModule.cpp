@@ -55,6 +55,16 @@ Result<CompiledModule> linkModule(ModuleImage image) {
                        name + ".plan'"};
     // Compiled on request, and not for every device.
     bindFunction(**code, name + ".tiles.call", function.tiles);
+    MaskFunctions mask;
+    auto bindMask = [&] {
+      std::string prefix =
+          name + ".mask" + std::to_string(function.masks.size()) + ".";
+      return bindFunction(**code, prefix + "sizes.call", mask.sizes) &&
+             bindFunction(**code, prefix + "tiles.call", mask.tiles) &&
+             bindFunction(**code, prefix + "elements.call", mask.elements);
+    };
+    while (bindMask())
+      function.masks.push_back(mask);
   }
   CompiledModule module;
   module.functions = std::move(image.functions);

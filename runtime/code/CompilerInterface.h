@@ -21,7 +21,7 @@ using AttnCompilerFunction = void (*)(const char *request, size_t size,
                                       AttnReceiver receive, void *receiver);
 
 /// Raised when the bytes change: requests, replies or images.
-static constexpr uint64_t attnInterfaceVersion = 3;
+static constexpr uint64_t attnInterfaceVersion = 4;
 
 /// What the library was built with.
 uint64_t attnCompilerVersion();

@@ -133,6 +133,7 @@ Result<void> Compilation::runPipelines(const std::string &targetName) {
   options.dump = request.options.dumpDir;
   options.exact = request.options.exact;
   options.countTiles = request.options.countTiles;
+  options.mapMask = request.options.mapMask;
   PassManager passes(&context);
   passes.enableVerifier(false);
   passes.addInstrumentation(std::make_unique<CollectRules>(rules));

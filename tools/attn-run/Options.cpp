@@ -129,6 +129,27 @@ static Result<void> setCacheDir(Options &options, const std::string &,
   return {};
 }
 
+/// A number that says which attention, batch or head is to be seen.
+static Result<void> setPlace(const std::string &name, const std::string &value,
+                             int64_t &number) {
+  return parseNumber<int64_t>(name, value, 0, INT64_MAX, number);
+}
+
+static Result<void> setPlotAttention(Options &options, const std::string &name,
+                                     const std::string &value) {
+  return setPlace(name, value, options.plotPlace.attention);
+}
+
+static Result<void> setPlotBatch(Options &options, const std::string &name,
+                                 const std::string &value) {
+  return setPlace(name, value, options.plotPlace.batch);
+}
+
+static Result<void> setPlotHead(Options &options, const std::string &name,
+                                const std::string &value) {
+  return setPlace(name, value, options.plotPlace.head);
+}
+
 static const std::vector<Option> &table() {
   static const std::vector<Option> options = {
       text("--function", [](Options &o) -> auto & { return o.function; }),
@@ -149,6 +170,10 @@ static const std::vector<Option> &table() {
            [](Options &o) -> auto & { return o.verifyStages; }),
       tolerance("--atol", [](Options &o) -> auto & { return o.atol; }),
       tolerance("--rtol", [](Options &o) -> auto & { return o.rtol; }),
+      text("--plot-mask", [](Options &o) -> auto & { return o.plotMask; }),
+      {"--plot-attention", Takes::value, false, setPlotAttention},
+      {"--plot-batch", Takes::value, false, setPlotBatch},
+      {"--plot-head", Takes::value, false, setPlotHead},
       {"--benchmark", Takes::optionalValue, false, setBenchmark},
       {"--seed", Takes::value, false, setSeed},
       {"--threads", Takes::value, false, setThreads},
@@ -209,6 +234,14 @@ static Result<void> checkCombination(const Options &options) {
     return optionError(options.atol ? "--atol" : "--rtol",
                        "expected --check, --verify-stages or --expect beside "
                        "it");
+  bool hasPlace = options.plotPlace.attention != 0 ||
+                  options.plotPlace.batch != 0 || options.plotPlace.head != 0;
+  if (options.plotMask.empty() && hasPlace)
+    return optionError("--plot-head, --plot-batch or --plot-attention",
+                       "expected --plot-mask beside it");
+  if (!options.plotMask.empty() && options.engine.device != "cpu")
+    return optionError("--plot-mask",
+                       "expected device cpu, got " + options.engine.device);
   if (options.verifyStages && options.engine.device != "cpu")
     return optionError("--verify-stages",
                        "expected device cpu, got " + options.engine.device);
@@ -265,6 +298,10 @@ Compiles a file just in time and runs one of its functions.
   --threads=N         threads of a call; 0 is one per core
   --emit=KIND         print llvm, asm or obj instead of running; -o FILE
   --exact             the exponential of f32 for bf16, too
+  --plot-mask=FILE    draw the tiles of a mask as SVG: which are skipped, run
+                      without mask code and with it; small ones with elements.
+                      --plot-attention=N, --plot-batch=N, --plot-head=N say of
+                      which attention of the function and which head (0)
   --dump=DIR          write the IR after every stage into a folder
   --remarks           print what the passes remark and what the cache did
   --cache-dir=DIR     where compiled code is kept; else $ATTN_CACHE_DIR,

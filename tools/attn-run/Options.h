@@ -21,6 +21,9 @@ struct Options {
   bool check = false;
   bool verifyStages = false;
   bool noCache = false;
+  /// Where the picture of a mask goes; empty without --plot-mask.
+  std::string plotMask;
+  MaskPlace plotPlace;
   std::optional<double> atol, rtol;
   /// Timed runs; 0 without --benchmark.
   int64_t benchmark = 0;

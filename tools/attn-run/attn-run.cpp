@@ -7,6 +7,7 @@
 #include "Benchmark.h"
 #include "Bind.h"
 #include "Options.h"
+#include "PlotMask.h"
 #include "Report.h"
 #include "VerifyStages.h"
 
@@ -98,9 +99,13 @@ static int runFunction(const Options &options, const Program &program) {
 
   if (options.engine.remarks)
     printTiles(program, signature->function, inputs);
-  bool isQuiet = options.check || options.verifyStages ||
-                 options.benchmark > 0 || !options.outputs.empty() ||
-                 !options.expected.empty();
+  if (!options.plotMask.empty())
+    if (Result<void> done = plotMask(options, program, *signature, inputs);
+        !done)
+      return fail(done.error());
+  bool isQuiet = !options.plotMask.empty() || options.check ||
+                 options.verifyStages || options.benchmark > 0 ||
+                 !options.outputs.empty() || !options.expected.empty();
   if (!isQuiet)
     printSummary(*signature, *results);
   if (Result<void> done = writeOutputs(options, *signature, *results); !done)

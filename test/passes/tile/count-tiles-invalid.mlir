@@ -4,7 +4,7 @@ module attributes {attn.target = "cpu:generic"} {
   func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
     return %x : tensor<4xf32>
   }
-  // expected-error @below {{'func.func' op name: expected none that a tile count needs, got main.tiles}}
+  // expected-error @below {{'func.func' op name: expected none that 'main' needs beside it, got main.tiles}}
   func.func @main.tiles(%x: tensor<4xf32>) -> tensor<4xf32> {
     return %x : tensor<4xf32>
   }

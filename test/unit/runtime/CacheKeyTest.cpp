@@ -40,6 +40,7 @@ TEST(CacheKey, everything_that_changes_the_code_changes_the_key) {
            [](auto &r) { r.options.target = "cpu:avx2"; },
            [](auto &r) { r.options.exact = true; },
            [](auto &r) { r.options.countTiles = true; },
+           [](auto &r) { r.options.mapMask = true; },
            [](auto &r) { r.options.remarks = true; },
            [](auto &r) {
              r.options.remarks = true;

@@ -296,6 +296,7 @@ TEST(ModuleCache, options_make_a_difference) {
            [](CompileRequest &r) { r.options.target = "cpu:generic"; },
            [](CompileRequest &r) { r.options.exact = true; },
            [](CompileRequest &r) { r.options.countTiles = true; },
+           [](CompileRequest &r) { r.options.mapMask = true; },
            [](CompileRequest &r) { r.options.remarks = true; },
            [](CompileRequest &r) { r.options.dumpDir = "d"; },
            [](CompileRequest &r) { r.whyNoTiles = "no"; },
