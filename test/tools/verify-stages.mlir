@@ -33,7 +33,7 @@
 // REWRITE: after rewrite o: MISMATCH, max abs error {{[0-9.e-]+}}, relative rms {{[0-9.e-]+}}, tolerance 1e-05 (relative rms)
 // REWRITE: after tile o: MISMATCH
 // REWRITE: after cpu o: MISMATCH
-// REWRITE: first stage that changes a result: rewrite (dialect)
+// REWRITE: first stage that changes a result: rewrite (passes/rewrite)
 
 // TILE: after rewrite o: ok
 // TILE: after tile o: MISMATCH

@@ -13,10 +13,7 @@ namespace attn::run {
 
 /// Where the passes of a stage are.
 static std::string folderOf(const std::string &stage) {
-  if (stage == "source")
-    return "passes/convention";
-  // Its passes are the canonicalization patterns of the ops.
-  return stage == "rewrite" ? "dialect" : "passes/" + stage;
+  return stage == "source" ? "passes/convention" : "passes/" + stage;
 }
 
 Result<bool> verifyStages(const Options &options, const Signature &signature,
