@@ -368,6 +368,23 @@ def ExpandCopies : Pass<"attn-expand-copies", "ModuleOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def ExpandHalfCasts : Pass<"attn-expand-half-casts", "ModuleOp"> {
+  let summary = "convert f16 by integer arithmetic where the target has no other";
+  let description = [{
+    Guarantees: no `arith.extf` of f16 and no `arith.truncf` of f32 to f16 is left
+    on a target without F16C, for which LLVM would call a library per element.
+    Elsewhere those of f64 go through f32, which is exact.
+
+    ```mlir
+    %y = arith.extf %x : vector<4xf16> to vector<4xf32>
+      ->
+    %b = arith.bitcast %x : vector<4xf16> to vector<4xi16> ...
+    %y = arith.bitcast %r : vector<4xi32> to vector<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def EmitEntryPoints : Pass<"attn-emit-entry-points", "ModuleOp"> {
   let summary = "add NAME.call, which takes an array of pointers";
   let description = [{
@@ -412,14 +429,14 @@ def LowerTiles : Pass<"attn-lower-tiles", "func::FuncOp"> {
     Needs: tile ops on buffers, queries packed.
     Guarantees: no tile op is left. Queries are lanes: an element of K or V is
     broadcast and multiplied with vectors of queries, so maximum and sum over
-    keys are vertical. bf16 is multiplied in pairs where the target can, else
-    widened. Tiles of few rows have columns as lanes instead. Regions become
+    keys are vertical. bf16 is multiplied in pairs where the target can; else it
+    is widened to f32, as f16 is. f64 is computed in f64. Tiles of few rows have columns as lanes instead. Regions become
     vector code in which b and j are scalars and i a vector, with 32-bit indices
     where they fit.
 
     Weights that become bf16 come of an exponential with a relative error of
     9e-5, a fortieth of their rounding, unless `exact`: then, as all others, of
-    one with 2 ulp of f32.
+    one with 2 ulp.
   }];
   let options = [
     Option<"exact", "exact", "bool", "false",
@@ -440,7 +457,8 @@ def LowerMatmul : Pass<"attn-lower-matmul", "func::FuncOp"> {
     Guarantees: none is left. Columns of C are lanes: an element of A is
     broadcast and multiplied with vectors of a row of B. A panel of B is packed
     for a block of k, unless there are so few rows of A that its vectors are used
-    about once. bf16 is multiplied in pairs where the target can, else widened.
+    about once. bf16 is multiplied in pairs where the target can; else it is
+    widened to the type of the sums, as f16 is.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect",
@@ -450,10 +468,10 @@ def LowerMatmul : Pass<"attn-lower-matmul", "func::FuncOp"> {
 }
 
 def ExpandVectorMath : Pass<"attn-expand-vector-math", "func::FuncOp"> {
-  let summary = "replace math functions on f32 by vector code";
+  let summary = "replace math functions on f32 and f64 by vector code";
   let description = [{
-    Guarantees: no `math.exp`, `math.exp2`, `math.tanh`, `math.log` on f32 or
-    vectors of f32 is left, and no `math.fma` where the target has none: each
+    Guarantees: no `math.exp`, `math.exp2`, `math.tanh`, `math.log` on f32, f64 or
+    vectors of them is left, and no `math.fma` where the target has none: each
     would be a call of the math library per lane.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

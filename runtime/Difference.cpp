@@ -46,7 +46,9 @@ Difference compare(const Tensor &got, const Tensor &expected, double absolute,
 Tolerance defaultTolerance(const Parameter &result, DType input) {
   bool isHalf = input == DType::bf16 || input == DType::f16;
   if (result.isLogSumExp)
-    return {Tolerance::Kind::maxAbs, isHalf ? 4e-3 : 1e-5};
+    return {Tolerance::Kind::maxAbs, result.dtype == DType::f64 ? 1e-13
+                                     : isHalf                   ? 4e-3
+                                                                : 1e-5};
   switch (result.dtype) {
   case DType::f64:
     return {Tolerance::Kind::relativeRms, 1e-13};

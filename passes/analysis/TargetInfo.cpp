@@ -17,28 +17,35 @@ using namespace mlir::attn;
 static constexpr TargetInfo kTargets[] = {
     // name, cpu, extensions, width, block rows, features, key tile
     {"cpu:generic", "x86-64-v2", "", 4, {8, 4, 0}, CpuFeatures::none, 64},
-    {"cpu:avx2", "x86-64-v3", "", 8, {8, 4, 4}, CpuFeatures::fma, 64},
+    {"cpu:avx2",
+     "x86-64-v3",
+     "",
+     8,
+     {8, 4, 4},
+     CpuFeatures::fma | CpuFeatures::f16c,
+     64},
     {"cpu:avx512",
      "x86-64-v4",
      "",
      16,
      {16, 8, 8},
-     CpuFeatures::fma | CpuFeatures::avx512,
+     CpuFeatures::fma | CpuFeatures::f16c | CpuFeatures::avx512,
      64},
     {"cpu:avx512bf16",
      "x86-64-v4",
      "avx512bf16",
      16,
      {16, 8, 8},
-     CpuFeatures::fma | CpuFeatures::avx512 | CpuFeatures::avx512bf16,
+     CpuFeatures::fma | CpuFeatures::f16c | CpuFeatures::avx512 |
+         CpuFeatures::avx512bf16,
      64},
     {"cpu:amx",
      "x86-64-v4",
      "avx512bf16,amx-tile,amx-bf16",
      16,
      {16, 8, 8},
-     CpuFeatures::fma | CpuFeatures::avx512 | CpuFeatures::avx512bf16 |
-         CpuFeatures::amx,
+     CpuFeatures::fma | CpuFeatures::f16c | CpuFeatures::avx512 |
+         CpuFeatures::avx512bf16 | CpuFeatures::amx,
      64},
 };
 

@@ -30,7 +30,9 @@ enum class CpuFeatures : uint32_t {
   avx512bf16 = 4,
   /// tdpbf16ps, the product of tiles of pairs of bf16; beside avx512bf16.
   amx = 8,
-  LLVM_MARK_AS_BITMASK_ENUM(amx)
+  /// vcvtph2ps and vcvtps2ph, the conversions of f16.
+  f16c = 16,
+  LLVM_MARK_AS_BITMASK_ENUM(f16c)
 };
 
 /// A CPU as the lane form sees it. Queries are lanes: a query tile is up to
@@ -54,6 +56,11 @@ struct TargetInfo {
   /// Whether elements of this type are multiplied in pairs.
   bool multipliesPairs(Type element) const {
     return element.isBF16() && has(CpuFeatures::avx512bf16);
+  }
+
+  /// Lanes of a vector register that computes in `type`, f32 or f64.
+  int64_t lanes(Type type) const {
+    return type.isF64() ? vectorWidth / 2 : vectorWidth;
   }
 
   /// What rows of a transposed buffer come in multiples of: whole vectors and

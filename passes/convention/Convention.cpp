@@ -65,7 +65,8 @@ void attn::addLowerToLLVM(OpPassManager &pm) {
   // Views are arithmetic on offsets and strides.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
-  // No bf16 conversion is a library call.
+  // No f16 or bf16 conversion is a library call.
+  pm.addPass(createExpandHalfCasts());
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   pm.addPass(arith::createArithExpandOpsPass(expand));

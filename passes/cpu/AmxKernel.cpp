@@ -165,7 +165,7 @@ ScoreBounds AmxKernel::emitScores(Value scores) {
 SmallVector<Value> AmxKernel::copyValues() {
   Value columns = kb.dim(op.getAcc(), 0);
   Value copy = createBuffer(keyTile(), getAsOpFoldResult(columns));
-  int64_t width = kb.target.vectorWidth;
+  int64_t width = kb.width();
   NonFiniteFilter filter(kb);
   kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
     forEachPartOfRow(
@@ -185,7 +185,7 @@ SmallVector<Value> AmxKernel::copyValues() {
 }
 
 void AmxKernel::transposeValues(Value values) {
-  int64_t width = kb.target.vectorWidth;
+  int64_t width = kb.width();
   kb.loop(kb.index(0), keyRows, kTileDepth, [&](Value key) {
     kb.loop(kb.index(0), kb.dim(op.getValue(), 1), width, [&](Value column) {
       // A pair of bf16 is moved about as one f32.

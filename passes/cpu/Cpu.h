@@ -13,9 +13,9 @@
 
 namespace mlir::attn {
 
-/// Checks that a query tile of `rows` rows is of whole vectors of `target`, and
-/// not wider than its register blocks.
-LogicalResult verifyTileRows(Operation *op, int64_t rows,
+/// Checks that a query tile of `rows` rows is of whole vectors of `target` that
+/// compute in `wide`, and not wider than its register blocks.
+LogicalResult verifyTileRows(Operation *op, int64_t rows, FloatType wide,
                              const TargetInfo &target);
 
 /// Packs the query tile of `op` once, where it is defined: outside the loop

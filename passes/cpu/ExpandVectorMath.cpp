@@ -26,9 +26,10 @@ struct ExpandUnary : public OpRewritePattern<OpTy> {
 
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getType()).isF32())
-      return rewriter.notifyMatchFailure(op, "not f32");
-    KernelBuilder kb{rewriter, op.getLoc(), target};
+    Type type = getElementTypeOrSelf(op.getType());
+    if (!type.isF32() && !type.isF64())
+      return rewriter.notifyMatchFailure(op, "neither f32 nor f64");
+    KernelBuilder kb{rewriter, op.getLoc(), target, cast<FloatType>(type)};
     rewriter.replaceOp(op, emit(kb, op.getOperand()));
     return success();
   }
@@ -45,7 +46,8 @@ struct SplitFma : public OpRewritePattern<math::FmaOp> {
                                 PatternRewriter &rewriter) const override {
     if (target.has(CpuFeatures::fma))
       return rewriter.notifyMatchFailure(op, "the target has fma");
-    KernelBuilder kb{rewriter, op.getLoc(), target};
+    KernelBuilder kb{rewriter, op.getLoc(), target,
+                     cast<FloatType>(getElementTypeOrSelf(op.getType()))};
     rewriter.replaceOp(op, kb.fma(op.getA(), op.getB(), op.getC()));
     return success();
   }

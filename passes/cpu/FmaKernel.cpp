@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The micro-kernel of f32 multiply-adds, for vectors of any width. f32 operands
-// are read where they lie; bf16 is widened into a buffer once per key tile.
+// The micro-kernel of multiply-adds in f32 or f64, for vectors of any width.
+// Operands of these types are read where they lie; f16 and bf16 are widened
+// into a buffer once per key tile.
 
+#include "passes/cpu/FloatCasts.h"
 #include "passes/cpu/MicroKernels.h"
 #include "passes/cpu/VectorMath.h"
 
@@ -14,11 +16,11 @@ using namespace mlir::attn;
 
 namespace {
 
-class FmaKernel : public F32Weights {
+class FmaKernel : public WideWeights {
 public:
   FmaKernel(const KernelBuilder &kb, OnlineSoftmaxOp op)
-      : F32Weights(kb, op),
-        isF32(getElementTypeOrSelf(op.getKey().getType()).isF32()) {}
+      : WideWeights(kb, op),
+        isWide(getElementTypeOrSelf(op.getKey().getType()) == kb.wide) {}
 
   ScoreBounds emitScores(Value scores) override;
   Value emitValues(Value hasMasked) override;
@@ -38,7 +40,7 @@ private:
         [&](Value x, Value y, Value z) { return kb.fma(x, y, z); }, init);
   }
 
-  bool isF32;
+  bool isWide;
   Value values;
 };
 
@@ -47,17 +49,17 @@ private:
 Value FmaKernel::createKeyBuffer(Value columns) {
   return kb.scratch(
       {kb.b.getIndexAttr(op.getKeyTile()), getAsOpFoldResult(columns)},
-      kb.b.getF32Type());
+      kb.wide);
 }
 
 ScoreBounds FmaKernel::emitScores(Value scores) {
   Value headDim = kb.dim(op.getKey(), 1);
   Value keys = op.getKey();
-  if (!isF32) {
+  if (!isWide) {
     keys = createKeyBuffer(kb.dim(op.getQuery(), 0));
-    copyRows(op.getKey(), keys, [&](Value x) { return emitToF32(kb, x); });
+    copyRows(op.getKey(), keys, [&](Value x) { return emitWiden(kb, x); });
   }
-  Value zero = kb.constant(kb.f32Lanes(), 0.0);
+  Value zero = kb.constant(kb.wideLanes(), 0.0);
   return emitScoreBlocks(kb, keyRows, scores, [&](ArrayRef<Value> keyRow) {
     return emitBlock(
         headDim, op.getQuery(),
@@ -74,14 +76,14 @@ Value FmaKernel::emitValues(Value hasMasked) {
       [&] {
         NonFiniteFilter filter(kb);
         copyRows(op.getValue(), copy,
-                 [&](Value x) { return filter.emitFilter(emitToF32(kb, x)); });
+                 [&](Value x) { return filter.emitFilter(emitWiden(kb, x)); });
         return SmallVector<Value>{kb.castToRows(copy), filter.emitFound()};
       },
       [&] {
-        if (isF32)
+        if (isWide)
           return SmallVector<Value>{kb.castToRows(op.getValue()), notFound};
         copyRows(op.getValue(), copy,
-                 [&](Value x) { return emitToF32(kb, x); });
+                 [&](Value x) { return emitWiden(kb, x); });
         return SmallVector<Value>{kb.castToRows(copy), notFound};
       });
   values = results[0];

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::attn {
 
@@ -19,23 +20,28 @@ struct KernelBuilder {
   OpBuilder &b;
   Location loc;
   const TargetInfo &target;
+  FloatType wide;      ///< f32 or f64, in which the kernel computes
   int64_t vectors = 1; ///< lane vectors of the query tile
 
-  /// For a query tile of `rows` rows.
+  /// For a query tile of `rows` rows, computed in `wide`.
   static KernelBuilder forTile(OpBuilder &b, Location loc,
-                               const TargetInfo &target, int64_t rows) {
-    return {b, loc, target, rows / target.vectorWidth};
+                               const TargetInfo &target, FloatType wide,
+                               int64_t rows) {
+    return {b, loc, target, wide, rows / target.lanes(wide)};
   }
 
+  /// Lanes of a vector.
+  int64_t width() const { return target.lanes(wide); }
   /// Query rows of the tile.
-  int64_t rows() const { return vectors * target.vectorWidth; }
+  int64_t rows() const { return vectors * width(); }
   /// Accumulator rows of the register block.
   int64_t blockRows() const { return target.blockRows[vectors - 1]; }
 
   // Types.
   VectorType lanes(Type element) const {
-    return VectorType::get({target.vectorWidth}, element);
+    return VectorType::get({width()}, element);
   }
+  VectorType wideLanes() const { return lanes(wide); }
   VectorType f32Lanes() const { return lanes(b.getF32Type()); }
 
   // Index arithmetic; folds where operands are constants.
@@ -54,7 +60,7 @@ struct KernelBuilder {
     return b.createOrFold<arith::CmpIOp>(loc, predicate, x, y);
   }
   /// The column at which lane vector `v` of the query tile begins.
-  Value lane(int64_t v) const { return index(v * target.vectorWidth); }
+  Value lane(int64_t v) const { return index(v * width()); }
   /// Whether an index is odd.
   Value isOdd(Value x) const {
     return cmp(arith::CmpIPredicate::ne, fold<arith::AndIOp>(x, index(1)),
@@ -64,9 +70,9 @@ struct KernelBuilder {
     return b.createOrFold<memref::DimOp>(loc, memref, d);
   }
 
-  // f32 arithmetic on scalars or lane vectors.
+  // Arithmetic of floats on scalars or lane vectors.
   Value constant(Type type, double x) const {
-    Attribute value = b.getF32FloatAttr(x);
+    Attribute value = b.getFloatAttr(getElementTypeOrSelf(type), x);
     if (auto vector = dyn_cast<VectorType>(type))
       value = DenseElementsAttr::get(vector, value);
     return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
@@ -110,7 +116,7 @@ struct KernelBuilder {
                                   memref, indices);
   }
   Value loadLanes(Value memref, ValueRange indices) const {
-    return loadVector(memref, indices, target.vectorWidth);
+    return loadVector(memref, indices, width());
   }
   void storeLanes(Value vector, Value memref, ValueRange indices) const {
     vector::StoreOp::create(b, loc, vector, memref, indices);

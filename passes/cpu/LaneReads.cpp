@@ -6,6 +6,7 @@
 
 #include "passes/cpu/LaneRegion.h"
 
+#include "passes/cpu/FloatCasts.h"
 #include "passes/cpu/VectorMath.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -121,9 +122,9 @@ LaneValue LaneRegion::emitRead(Operation *op, Value memref,
     Value first = toIndex(last.first);
     Value inside = arith::AndIOp::create(
         kb.b, kb.loc, kb.cmp(CmpIPredicate::sge, first, kb.index(0)),
-        kb.cmp(CmpIPredicate::sle, first,
-               kb.sub(kb.dim(memref, indices.size() - 1),
-                      kb.index(kb.target.vectorWidth))));
+        kb.cmp(
+            CmpIPredicate::sle, first,
+            kb.sub(kb.dim(memref, indices.size() - 1), kb.index(kb.width()))));
     direct = kb.fold<arith::AndIOp>(direct, inside);
   }
   SmallVector<Value> lanes = kb.ifElse(

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Lowers bufferized tiles of matrix products to loops over register blocks. The
-// tile of C is in f32 while it is summed.
+// tile of C is in f32 or f64 while it is summed.
 
 #include "passes/Passes.h"
 #include "passes/cpu/Cpu.h"
+#include "passes/cpu/FloatCasts.h"
 #include "passes/cpu/MatmulOperands.h"
 #include "passes/cpu/MicroKernels.h"
 #include "passes/cpu/PairVectors.h"
@@ -41,9 +42,6 @@ private:
   /// The register block of `numRows` rows from `row` on.
   void emitBlock(Value elements, Value panel, Value column, Value row,
                  int64_t numRows);
-  bool isBF16() {
-    return cast<MemRefType>(op.getOut().getType()).getElementType().isBF16();
-  }
 
   const KernelBuilder &kb;
   MatmulTileOp op;
@@ -61,13 +59,13 @@ void MatmulEmitter::loadSums() {
   if (!op.getInit()) {
     kb.loop(zero, rows, 1, [&](Value row) {
       emitRowCopy(kb, op.getOut(), row, sums, row, columns,
-                  [&](Value x) { return emitToF32(kb, x); });
+                  [&](Value x) { return emitWiden(kb, x); });
     });
     return;
   }
   Value init = kb.broadcast(op.getInit());
   kb.loop(zero, rows, 1, [&](Value row) {
-    kb.loop(zero, columns, kb.target.vectorWidth,
+    kb.loop(zero, columns, kb.width(),
             [&](Value column) { kb.storeLanes(init, sums, {row, column}); });
   });
 }
@@ -75,7 +73,7 @@ void MatmulEmitter::loadSums() {
 void MatmulEmitter::storeSums() {
   kb.loop(kb.index(0), rows, 1, [&](Value row) {
     emitRowCopy(kb, sums, row, op.getOut(), row, columns, [&](Value x) {
-      return isBF16() ? emitTruncateToBF16(kb, x) : x;
+      return emitRound(kb, x, getElementTypeOrSelf(op.getOut().getType()));
     });
   });
 }
@@ -130,7 +128,7 @@ void MatmulEmitter::emitRowBlocks(Value elements, Value panel, Value column) {
 
 /// attn.matmul_tile ins(%a, %b) outs(%c) panel(48)
 ///   ->
-/// %sums = %c in f32
+/// %sums = %c, widened
 /// scf.for %k = 0 to %depth step 256 {
 ///   %ak = rows of %a, packed if it is transposed or to be widened
 ///   scf.for %j = 0 to %n step 48 {
@@ -146,9 +144,9 @@ void MatmulEmitter::emitRowBlocks(Value elements, Value panel, Value column) {
 /// %c = %sums
 void MatmulEmitter::emit() {
   // Rows at a distance of a power of two would share their places in a cache.
-  int64_t width = op.getColumns() + kb.target.vectorWidth;
+  int64_t width = op.getColumns() + kb.width();
   sums = kb.scratch({kb.b.getIndexAttr(form.rows), kb.b.getIndexAttr(width)},
-                    kb.b.getF32Type());
+                    kb.wide);
   loadSums();
   Value zero = kb.index(0);
   Value depth = kb.dim(op.getLeft(), op.getTransposeLeft() ? 0 : 1);
@@ -219,14 +217,15 @@ LogicalResult attn::lowerMatmul(RewriterBase &rewriter, MatmulTileOp op,
                                  "got "
                               << operand.getType();
   }
-  int64_t width = target.vectorWidth, panel = op.getPanel();
+  FloatType wide = getComputeType(getElementTypeOrSelf(op.getOut().getType()));
+  int64_t width = target.lanes(wide), panel = op.getPanel();
   if (panel % width != 0 || panel > width * target.maxVectors())
     return op.emitOpError() << "panel: expected a multiple of " << width
                             << " columns up to " << width * target.maxVectors()
                             << " for " << target.name << ", got " << panel;
   rewriter.setInsertionPoint(op);
   KernelBuilder kb =
-      KernelBuilder::forTile(rewriter, op.getLoc(), target, panel);
+      KernelBuilder::forTile(rewriter, op.getLoc(), target, wide, panel);
   MatmulEmitter(kb, op).emit();
   rewriter.eraseOp(op);
   return success();

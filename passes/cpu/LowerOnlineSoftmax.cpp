@@ -6,6 +6,7 @@
 
 #include "passes/analysis/MaskAnalysis.h"
 #include "passes/cpu/Cpu.h"
+#include "passes/cpu/FloatCasts.h"
 #include "passes/cpu/LaneRegion.h"
 #include "passes/cpu/MicroKernels.h"
 #include "passes/cpu/VectorMath.h"
@@ -24,7 +25,7 @@ static std::unique_ptr<MicroKernel> createKernel(const KernelBuilder &kb,
                                                  OnlineSoftmaxOp op) {
   if (!op.hasPackedQuery())
     return createRowKernel(kb, op);
-  if (getElementTypeOrSelf(op.getQuery().getType()).isF32())
+  if (getElementTypeOrSelf(op.getQuery().getType()) == kb.wide)
     return createFmaKernel(kb, op);
   return kb.target.has(CpuFeatures::amx) ? createAmxKernel(kb, op)
                                          : createDotKernel(kb, op);
@@ -35,9 +36,9 @@ namespace {
 class OnlineSoftmaxLowering {
 public:
   OnlineSoftmaxLowering(const KernelBuilder &kb, OnlineSoftmaxOp op, bool exact)
-      : kb(kb), op(op), f32(kb.b.getF32Type()), vectorType(kb.f32Lanes()),
+      : kb(kb), op(op), vectorType(kb.wideLanes()),
         kernel(createKernel(kb, op)),
-        accuracy(exact ? ExpAccuracy::f32 : kernel->getAccuracy()),
+        accuracy(exact ? ExpAccuracy::full : kernel->getAccuracy()),
         keyRows(kb.dim(op.getKey(), 0)) {}
 
   void run();
@@ -65,7 +66,6 @@ private:
 
   const KernelBuilder &kb;
   OnlineSoftmaxOp op;
-  Type f32;
   VectorType vectorType;
   std::unique_ptr<MicroKernel> kernel;
   ExpAccuracy accuracy;
@@ -99,11 +99,11 @@ SmallVector<LaneValue> OnlineSoftmaxLowering::getPosition(int64_t v,
   };
   auto count = [&](Type element) -> Value {
     SmallVector<Attribute> numbers;
-    for (int64_t l = 0; l < kb.target.vectorWidth; ++l)
+    for (int64_t l = 0; l < kb.width(); ++l)
       numbers.push_back(
-          element.isF32()
-              ? Attribute(b.getF32FloatAttr(v * kb.target.vectorWidth + l))
-              : b.getIntegerAttr(element, v * kb.target.vectorWidth + l));
+          isa<FloatType>(element)
+              ? Attribute(b.getFloatAttr(element, v * kb.width() + l))
+              : b.getIntegerAttr(element, v * kb.width() + l));
     return arith::ConstantOp::create(
         b, kb.loc, DenseElementsAttr::get(kb.lanes(element), numbers));
   };
@@ -112,7 +112,7 @@ SmallVector<LaneValue> OnlineSoftmaxLowering::getPosition(int64_t v,
   };
   LaneValue batch{cast(op.getB())}, head{cast(op.getH())};
   Value first = cast(op.getI());
-  Value start = cast(kb.add(op.getI(), v * kb.target.vectorWidth));
+  Value start = cast(kb.add(op.getI(), v * kb.width()));
   if (!op.getFold()) {
     Value lanes = add(kb.broadcast(first), count(type));
     return {batch, head, {lanes, true, start}};
@@ -122,7 +122,7 @@ SmallVector<LaneValue> OnlineSoftmaxLowering::getPosition(int64_t v,
   Value fold = kb.broadcast(cast(op.getFold()));
   Value reciprocal = arith::DivFOp::create(
       b, kb.loc, f(1.0), arith::SIToFPOp::create(b, kb.loc, vectorType, fold));
-  Value middle = kb.addf(count(f32), f(0.5));
+  Value middle = kb.addf(count(kb.wide), f(0.5));
   Value quotient = arith::FPToSIOp::create(b, kb.loc, kb.lanes(type),
                                            kb.mulf(middle, reciprocal));
   Value remainder = arith::SubIOp::create(
@@ -244,14 +244,13 @@ LaneVectors OnlineSoftmaxLowering::applyExponential(const ScoreBounds &bounds,
 /// that see their key. Rare, so it goes by element.
 void OnlineSoftmaxLowering::addNonFiniteValues() {
   OpBuilder &b = kb.b;
-  Type bitsType = kb.lanes(b.getI32Type());
+  unsigned bits = kb.wide.getIntOrFloatBitWidth();
+  VectorType bitsType = kb.lanes(b.getIntegerType(bits));
   Value noWeight = arith::ConstantOp::create(
-      b, kb.loc,
-      DenseElementsAttr::get(cast<ShapedType>(bitsType),
-                             b.getI32IntegerAttr(INT32_MIN)));
+      b, kb.loc, DenseElementsAttr::get(bitsType, APInt::getSignMask(bits)));
   kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
     kb.loop(kb.index(0), kb.dim(op.getValue(), 1), 1, [&](Value column) {
-      Value value = emitToF32(kb, kb.load(op.getValue(), {row, column}));
+      Value value = emitWiden(kb, kb.load(op.getValue(), {row, column}));
       kb.ifThen(isNonFinite(kb, value), [&] {
         for (int64_t v = 0; v < kb.vectors; ++v) {
           Value weight = kernel->loadWeight(row, v);
@@ -271,7 +270,7 @@ void OnlineSoftmaxLowering::addNonFiniteValues() {
 void OnlineSoftmaxLowering::run() {
   scores = kb.scratch({kb.b.getIndexAttr(kernel->getScoreRows()),
                        kb.b.getIndexAttr(op.getNumRows())},
-                      f32);
+                      kb.wide);
   ScoreBounds bounds = kernel->emitScores(scores);
   bounds = applyScore(bounds);
   bounds = applyKeep(bounds);
@@ -297,11 +296,12 @@ LogicalResult attn::lowerOnlineSoftmax(RewriterBase &rewriter,
     return rewriter.notifyMatchFailure(op, "not bufferized");
   if (!op.hasPackedQuery() && !hasRowKernel(op, target))
     return rewriter.notifyMatchFailure(op, "query is not packed");
-  if (failed(verifyTileRows(op, op.getNumRows(), target)))
+  FloatType wide = op.getComputeType();
+  if (failed(verifyTileRows(op, op.getNumRows(), wide, target)))
     return failure();
   rewriter.setInsertionPoint(op);
-  KernelBuilder kb =
-      KernelBuilder::forTile(rewriter, op.getLoc(), target, op.getNumRows());
+  KernelBuilder kb = KernelBuilder::forTile(rewriter, op.getLoc(), target, wide,
+                                            op.getNumRows());
   OnlineSoftmaxLowering(kb, op, exact).run();
   rewriter.eraseOp(op);
   return success();

@@ -5,6 +5,7 @@
 
 #include "passes/Passes.h"
 #include "passes/cpu/Cpu.h"
+#include "passes/cpu/FloatCasts.h"
 #include "passes/cpu/MicroKernels.h"
 #include "passes/cpu/TileCopies.h"
 #include "passes/cpu/VectorMath.h"
@@ -20,11 +21,11 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// A buffer of M rows by `depth` columns in f32: a query tile with one row per
-/// query, between an operand and its lane form.
+/// A buffer of M rows by `depth` columns, widened: a query tile with one row
+/// per query, between an operand and its lane form.
 static Value createRowBuffer(const KernelBuilder &kb, Value depth) {
   return kb.scratch({kb.b.getIndexAttr(kb.rows()), getAsOpFoldResult(depth)},
-                    kb.b.getF32Type());
+                    kb.wide);
 }
 
 /// Runs `body` with (row of the tile, head, position) for the heads x positions
@@ -50,23 +51,24 @@ LogicalResult attn::lowerPackQuery(RewriterBase &rewriter, PackQueryOp op,
   auto packed = cast<MemRefType>(op.getPacked().getType());
   bool isPairs = packed.getElementType().isBF16();
   int64_t numRows = packed.getDimSize(1) / (isPairs ? 2 : 1);
-  if (failed(verifyTileRows(op, numRows, target)))
+  FloatType wide = getComputeType(packed.getElementType());
+  if (failed(verifyTileRows(op, numRows, wide, target)))
     return failure();
   KernelBuilder kb =
-      KernelBuilder::forTile(rewriter, op.getLoc(), target, numRows);
+      KernelBuilder::forTile(rewriter, op.getLoc(), target, wide, numRows);
   Value depth = kb.dim(op.getPacked(), 0);
   Value headDim = kb.dim(op.getQuery(), 2);
   // A pair of bf16 is moved about as one f32.
   Value rows = createRowBuffer(kb, depth);
   // Rows and columns beyond the tile's are 0, so that they give finite scores.
-  emitFill(kb, kb.constant(kb.f32Lanes(), 0.0), rows);
+  emitFill(kb, kb.constant(kb.wideLanes(), 0.0), rows);
   forEachRow(kb, op.getQuery(), [&](Value row, Value head, Value position) {
     if (isPairs)
       return emitPairRowCopy(kb, op.getQuery(), {head, position}, rows, row,
                              headDim);
     emitRowCopy(kb, op.getQuery(), {head, position}, rows, row, headDim,
                 [&](Value x) {
-                  Value wide = emitToF32(kb, x);
+                  Value wide = emitWiden(kb, x);
                   Value scale = isa<VectorType>(wide.getType())
                                     ? kb.broadcast(op.getScale())
                                     : op.getScale();
@@ -83,11 +85,12 @@ LogicalResult attn::lowerOnlineMerge(RewriterBase &rewriter, OnlineMergeOp op,
   if (!isa<MemRefType>(op.getAcc().getType()))
     return rewriter.notifyMatchFailure(op, "not bufferized");
   int64_t numRows = cast<MemRefType>(op.getMax().getType()).getDimSize(0);
-  if (failed(verifyTileRows(op, numRows, target)))
+  FloatType wide = getComputeType(getElementTypeOrSelf(op.getAcc().getType()));
+  if (failed(verifyTileRows(op, numRows, wide, target)))
     return failure();
   rewriter.setInsertionPoint(op);
   KernelBuilder kb =
-      KernelBuilder::forTile(rewriter, op.getLoc(), target, numRows);
+      KernelBuilder::forTile(rewriter, op.getLoc(), target, wide, numRows);
   for (int64_t v = 0; v < kb.vectors; ++v) {
     Value lane = kb.lane(v);
     Value max = kb.loadLanes(op.getMax(), lane);
@@ -116,16 +119,16 @@ LogicalResult attn::lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
     return rewriter.notifyMatchFailure(op, "not bufferized");
   rewriter.setInsertionPoint(op);
   int64_t numRows = cast<MemRefType>(op.getMax().getType()).getDimSize(0);
-  if (failed(verifyTileRows(op, numRows, target)))
+  FloatType wide = getComputeType(getElementTypeOrSelf(op.getAcc().getType()));
+  if (failed(verifyTileRows(op, numRows, wide, target)))
     return failure();
   KernelBuilder kb =
-      KernelBuilder::forTile(rewriter, op.getLoc(), target, numRows);
+      KernelBuilder::forTile(rewriter, op.getLoc(), target, wide, numRows);
   Value zero = kb.index(0);
-  VectorType type = kb.f32Lanes();
+  VectorType type = kb.wideLanes();
   Value lseRows;
   if (op.getLse())
-    lseRows =
-        kb.scratch({rewriter.getIndexAttr(kb.rows())}, rewriter.getF32Type());
+    lseRows = kb.scratch({rewriter.getIndexAttr(kb.rows())}, kb.wide);
   // acc / sum and max + ln(sum), queries still being lanes. The sum of a row
   // without keys is 0.
   for (int64_t v = 0; v < kb.vectors; ++v) {
@@ -146,11 +149,10 @@ LogicalResult attn::lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
   Value rows = createRowBuffer(kb, kb.dim(op.getAcc(), 0));
   emitTranspose(kb, op.getAcc(), rows);
   Value valueDim = kb.dim(op.getOutput(), 2);
-  bool isBF16 = getElementTypeOrSelf(op.getOutput().getType()).isBF16();
+  Type element = getElementTypeOrSelf(op.getOutput().getType());
   forEachRow(kb, op.getOutput(), [&](Value row, Value head, Value position) {
-    emitRowCopy(
-        kb, rows, row, op.getOutput(), {head, position}, valueDim,
-        [&](Value x) { return isBF16 ? emitTruncateToBF16(kb, x) : x; });
+    emitRowCopy(kb, rows, row, op.getOutput(), {head, position}, valueDim,
+                [&](Value x) { return emitRound(kb, x, element); });
   });
   if (lseRows)
     forEachRow(kb, op.getLse(), [&](Value row, Value head, Value position) {
@@ -165,13 +167,14 @@ LogicalResult attn::lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
 static LogicalResult lowerFill(RewriterBase &rewriter, linalg::FillOp op,
                                const TargetInfo &target) {
   auto type = dyn_cast<MemRefType>(op.output().getType());
-  if (!type || !type.getElementType().isF32() ||
+  if (!type || !isa<Float32Type, Float64Type>(type.getElementType()) ||
       (type.getRank() != 1 && type.getRank() != 2) ||
       type.isDynamicDim(type.getRank() - 1) ||
-      type.getShape().back() % target.vectorWidth != 0)
+      type.getShape().back() % target.lanes(type.getElementType()) != 0)
     return rewriter.notifyMatchFailure(op, "not a buffer of whole vectors");
   rewriter.setInsertionPoint(op);
-  KernelBuilder kb{rewriter, op.getLoc(), target};
+  KernelBuilder kb{rewriter, op.getLoc(), target,
+                   cast<FloatType>(type.getElementType())};
   emitFill(kb, kb.broadcast(op.value()), op.output());
   rewriter.eraseOp(op);
   return success();

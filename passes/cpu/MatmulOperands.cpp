@@ -4,6 +4,7 @@
 
 #include "passes/cpu/MatmulOperands.h"
 
+#include "passes/cpu/FloatCasts.h"
 #include "passes/cpu/PairVectors.h"
 #include "passes/cpu/TileCopies.h"
 #include "passes/cpu/VectorMath.h"
@@ -22,7 +23,8 @@ static Type getElement(Value memref) {
 
 MatmulForm::MatmulForm(MatmulTileOp op, const TargetInfo &target) {
   isPairs = target.multipliesPairs(getElement(op.getLeft())) &&
-            target.multipliesPairs(getElement(op.getRight()));
+            target.multipliesPairs(getElement(op.getRight())) &&
+            !getElement(op.getOut()).isF64();
   panel = op.getPanel();
   rows = llvm::alignTo(op.getRows(), target.rowMultiple());
   // A panel of this depth and the rows of A that meet it stay in a cache.
@@ -66,18 +68,18 @@ Value LeftBlock::emitRows(Value k, Value count) {
     return kb.castToRows(createView(kb, left, zero, k, getAsOpFoldResult(rows),
                                     getAsOpFoldResult(count)));
   };
-  if (getElement(left).isF32())
+  if (getElement(left) == kb.wide)
     return createDirect();
   auto createCopy = [&](Type element) {
     return kb.scratch(
         {kb.b.getIndexAttr(form.rows), kb.b.getIndexAttr(form.depth)}, element);
   };
   if (!form.isPairs) {
-    Value copy = createCopy(kb.b.getF32Type());
+    Value copy = createCopy(kb.wide);
     Value from = createDirect();
     kb.loop(zero, rows, 1, [&](Value row) {
       emitRowCopy(kb, from, row, copy, row, count,
-                  [&](Value x) { return emitToF32(kb, x); });
+                  [&](Value x) { return emitWiden(kb, x); });
     });
     return copy;
   }
@@ -102,17 +104,17 @@ Value LeftBlock::emitColumns(Value k, Value count) {
   Value left = op.getLeft(), zero = kb.index(0);
   Value rows = kb.dim(left, 1);
   // Rows at a distance of a power of two would share their places in a cache.
-  int64_t padded = form.rows + kb.target.vectorWidth;
-  Value copy = kb.scratch({kb.b.getIndexAttr(form.depth / form.perElement()),
-                           kb.b.getIndexAttr(padded * form.perElement())},
-                          form.isPairs ? Type(kb.b.getBF16Type())
-                                       : Type(kb.b.getF32Type()));
+  int64_t padded = form.rows + kb.width();
+  Value copy =
+      kb.scratch({kb.b.getIndexAttr(form.depth / form.perElement()),
+                  kb.b.getIndexAttr(padded * form.perElement())},
+                 form.isPairs ? Type(kb.b.getBF16Type()) : Type(kb.wide));
   if (form.isPairs)
     emitInterleavedRows(kb, left, k, count, zero, rows, copy);
   else
     kb.loop(zero, count, 1, [&](Value step) {
       emitRowCopy(kb, left, kb.add(k, step), copy, step, rows,
-                  [&](Value x) { return emitToF32(kb, x); });
+                  [&](Value x) { return emitWiden(kb, x); });
     });
   return copy;
 }
@@ -133,7 +135,7 @@ Value LeftBlock::emitBroadcast(Value element, Value row) {
 //===- B ------------------------------------------------------------------===//
 
 bool RightPanel::canBeDirect() {
-  return !op.getTransposeRight() && getElement(op.getRight()).isF32();
+  return !op.getTransposeRight() && getElement(op.getRight()) == kb.wide;
 }
 
 Value RightPanel::castToPanel(Value memref) {
@@ -158,7 +160,7 @@ Value RightPanel::useInPlace(const PanelPlace &place) {
 
 void RightPanel::packRows(const PanelPlace &place, Value buffer) {
   Value right = op.getRight(), zero = kb.index(0);
-  auto widen = [&](Value x) { return emitToF32(kb, x); };
+  auto widen = [&](Value x) { return emitWiden(kb, x); };
   auto packWhole = [&] {
     kb.loop(zero, place.count, 1, [&](Value step) {
       Value row = kb.add(place.k, step);
@@ -194,16 +196,15 @@ void RightPanel::packPairs(const PanelPlace &place, Value buffer) {
       [&] { return pack(place.columns); });
 }
 
-/// Transposes a copy of the rows of B, in f32 or as pairs that are moved about
+/// Transposes a copy of the rows of B, widened or as pairs that are moved about
 /// as f32. `depth` is the elements of k in whole vectors.
 void RightPanel::packTransposedCopy(const PanelPlace &place, Value depth,
                                     Value buffer) {
   Value zero = kb.index(0);
   OpFoldResult panel = kb.b.getIndexAttr(form.panel);
   // Rows at a distance of a power of two would share their places in a cache.
-  int64_t elements = form.depth / form.perElement() + kb.target.vectorWidth;
-  Value rows =
-      kb.scratch({panel, kb.b.getIndexAttr(elements)}, kb.b.getF32Type());
+  int64_t elements = form.depth / form.perElement() + kb.width();
+  Value rows = kb.scratch({panel, kb.b.getIndexAttr(elements)}, kb.wide);
   Value view = createView(kb, op.getRight(), place.column, place.k,
                           getAsOpFoldResult(place.columns),
                           getAsOpFoldResult(place.count));
@@ -212,7 +213,7 @@ void RightPanel::packTransposedCopy(const PanelPlace &place, Value depth,
       emitPairRowCopy(kb, view, row, rows, row, place.count);
     else
       emitRowCopy(kb, view, row, rows, row, place.count,
-                  [&](Value x) { return emitToF32(kb, x); });
+                  [&](Value x) { return emitWiden(kb, x); });
   });
   emitTranspose(
       kb, createView(kb, rows, zero, zero, panel, getAsOpFoldResult(depth)),
@@ -220,11 +221,11 @@ void RightPanel::packTransposedCopy(const PanelPlace &place, Value depth,
 }
 
 void RightPanel::packTransposed(const PanelPlace &place, Value buffer) {
-  Value right = op.getRight(), width = kb.index(kb.target.vectorWidth);
+  Value right = op.getRight(), width = kb.index(kb.width());
   Value depth = kb.mul(
       kb.fold<arith::CeilDivUIOp>(form.countElements(kb, place.count), width),
       width);
-  if (!form.isPairs && !getElement(right).isF32())
+  if (!form.isPairs && getElement(right) != kb.wide)
     return packTransposedCopy(place, depth, buffer);
   // Whole blocks of whole vectors are read where they are.
   Value isDeep =
@@ -247,10 +248,10 @@ void RightPanel::packTransposed(const PanelPlace &place, Value buffer) {
 }
 
 Value RightPanel::pack(const PanelPlace &place) {
-  Value buffer = kb.scratch({kb.b.getIndexAttr(form.depth / form.perElement()),
-                             kb.b.getIndexAttr(form.panel * form.perElement())},
-                            form.isPairs ? Type(kb.b.getBF16Type())
-                                         : Type(kb.b.getF32Type()));
+  Value buffer =
+      kb.scratch({kb.b.getIndexAttr(form.depth / form.perElement()),
+                  kb.b.getIndexAttr(form.panel * form.perElement())},
+                 form.isPairs ? Type(kb.b.getBF16Type()) : Type(kb.wide));
   if (op.getTransposeRight())
     packTransposed(place, buffer);
   else if (form.isPairs)

@@ -5,6 +5,7 @@
 
 #include "passes/cpu/MicroKernels.h"
 
+#include "passes/cpu/FloatCasts.h"
 #include "passes/cpu/TileCopies.h"
 
 using namespace mlir;
@@ -13,8 +14,8 @@ using arith::CmpFPredicate;
 
 ScoreBounds attn::createEmptyBounds(const KernelBuilder &kb) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  Value low = kb.constant(kb.f32Lanes(), -infinity);
-  Value high = kb.constant(kb.f32Lanes(), infinity);
+  Value low = kb.constant(kb.wideLanes(), -infinity);
+  Value high = kb.constant(kb.wideLanes(), infinity);
   ScoreBounds bounds;
   bounds.max.assign(kb.vectors, low);
   bounds.min.assign(kb.vectors, high);
@@ -98,14 +99,14 @@ Value attn::isNonFinite(const KernelBuilder &kb, Value x) {
 
 NonFiniteFilter::NonFiniteFilter(const KernelBuilder &kb) : kb(kb) {
   Type i32 = kb.b.getI32Type();
-  flags = kb.scratch({kb.b.getIndexAttr(kb.target.vectorWidth)}, i32);
+  flags = kb.scratch({kb.b.getIndexAttr(kb.width())}, i32);
   Value none =
       arith::ConstantOp::create(kb.b, kb.loc, kb.b.getZeroAttr(kb.lanes(i32)));
   kb.storeLanes(none, flags, kb.index(0));
 }
 
 Value NonFiniteFilter::emitFilter(Value x) {
-  Value wide = emitToF32(kb, x);
+  Value wide = emitWiden(kb, x);
   Value bad = isNonFinite(kb, wide);
   Value zero = kb.index(0);
   bool isVector = isa<VectorType>(x.getType());
@@ -119,7 +120,7 @@ Value NonFiniteFilter::emitFilter(Value x) {
   else
     memref::StoreOp::create(kb.b, kb.loc, either, flags, zero);
   Value kept = kb.select(bad, kb.constant(wide.getType(), 0.0), wide);
-  return wide == x ? kept : emitTruncateToBF16(kb, kept);
+  return emitRound(kb, kept, getElementTypeOrSelf(x.getType()));
 }
 
 Value NonFiniteFilter::emitFound() {
@@ -132,10 +133,10 @@ Value NonFiniteFilter::emitFound() {
 }
 
 LaneVectors
-F32Weights::emitWeights(Value scores,
-                        llvm::function_ref<Value(Value, int64_t)> weight) {
+WideWeights::emitWeights(Value scores,
+                         llvm::function_ref<Value(Value, int64_t)> weight) {
   weights = scores;
-  SmallVector<Value> zeros(kb.vectors, kb.constant(kb.f32Lanes(), 0.0));
+  SmallVector<Value> zeros(kb.vectors, kb.constant(kb.wideLanes(), 0.0));
   return kb.loop(kb.index(0), keyRows, 1, zeros,
                  [&](Value row, ValueRange carried) {
                    SmallVector<Value> sums(carried);
@@ -148,12 +149,12 @@ F32Weights::emitWeights(Value scores,
                  });
 }
 
-Value F32Weights::loadWeight(Value row, int64_t v) {
+Value WideWeights::loadWeight(Value row, int64_t v) {
   return kb.loadLanes(weights, {row, kb.lane(v)});
 }
 
-void F32Weights::copyRows(Value rows, Value copy,
-                          llvm::function_ref<Value(Value)> map) {
+void WideWeights::copyRows(Value rows, Value copy,
+                           llvm::function_ref<Value(Value)> map) {
   kb.loop(kb.index(0), keyRows, 1, [&](Value row) {
     emitRowCopy(kb, rows, row, copy, row, kb.dim(rows, 1), map);
   });

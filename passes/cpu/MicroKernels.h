@@ -76,7 +76,7 @@ public:
   /// How accurate weights must be: what rounding them leaves.
   virtual ExpAccuracy getAccuracy() const = 0;
 
-  /// Lane vector `v` of the weights of key `row` in f32.
+  /// Lane vector `v` of the weights of key `row`, widened.
   virtual Value loadWeight(Value row, int64_t v) = 0;
 
 protected:
@@ -88,14 +88,14 @@ protected:
   Value keyRows;
 };
 
-/// What kernels have in common whose weights are f32 and take the place of the
-/// scores.
-class F32Weights : public MicroKernel {
+/// What kernels have in common whose weights are not rounded and take the place
+/// of the scores.
+class WideWeights : public MicroKernel {
 public:
   LaneVectors
   emitWeights(Value scores,
               llvm::function_ref<Value(Value, int64_t)> weight) override;
-  ExpAccuracy getAccuracy() const override { return ExpAccuracy::f32; }
+  ExpAccuracy getAccuracy() const override { return ExpAccuracy::full; }
   Value loadWeight(Value row, int64_t v) override;
 
 protected:
@@ -107,7 +107,7 @@ protected:
   Value weights;
 };
 
-/// The fma kernel, in f32; bf16 is widened. On every target.
+/// The fma kernel, in f32 or f64; f16 and bf16 are widened. On every target.
 std::unique_ptr<MicroKernel> createFmaKernel(const KernelBuilder &kb,
                                              OnlineSoftmaxOp op);
 /// The dot kernel, on pairs of bf16 accumulated in f32.
@@ -151,8 +151,8 @@ void emitSumBlocks(
     llvm::function_ref<SmallVector<Value>(Value column, ValueRange init)>
         block);
 
-/// Replaces NaN and infinity in lane vectors or scalars of f32 or bf16 by 0 and
-/// remembers whether there were any.
+/// Replaces NaN and infinity in lane vectors or scalars of any float type by 0
+/// and remembers whether there were any.
 class NonFiniteFilter {
 public:
   explicit NonFiniteFilter(const KernelBuilder &kb);
@@ -165,7 +165,7 @@ private:
   Value flags;
 };
 
-/// True where an f32 scalar or lane vector is NaN or infinite.
+/// True where a scalar or lane vector is NaN or infinite.
 Value isNonFinite(const KernelBuilder &kb, Value x);
 
 } // namespace mlir::attn

@@ -19,9 +19,9 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-LogicalResult attn::verifyTileRows(Operation *op, int64_t rows,
+LogicalResult attn::verifyTileRows(Operation *op, int64_t rows, FloatType wide,
                                    const TargetInfo &target) {
-  int64_t width = target.vectorWidth, most = width * target.maxVectors();
+  int64_t width = target.lanes(wide), most = width * target.maxVectors();
   if (rows > 0 && rows <= most && rows % width == 0)
     return success();
   return op->emitOpError() << "query tile: expected a multiple of " << width
@@ -46,13 +46,13 @@ LogicalResult attn::packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
   rewriter.setInsertionPointAfterValue(query);
   bool isPairs = target.multipliesPairs(getElementTypeOrSelf(query));
   int64_t perLane = isPairs ? 2 : 1;
+  int64_t width = target.lanes(op.getComputeType());
   // Rows of the packed tile come in whole blocks of the transpose.
   OpFoldResult depth = affine::makeComposedFoldedAffineApply(
       rewriter, loc,
-      rewriter.getAffineDimExpr(0).ceilDiv(perLane * target.vectorWidth) *
-          target.vectorWidth,
+      rewriter.getAffineDimExpr(0).ceilDiv(perLane * width) * width,
       {tensor::getMixedSize(rewriter, loc, query, 2)});
-  Type element = isPairs ? rewriter.getBF16Type() : rewriter.getF32Type();
+  Type element = isPairs ? rewriter.getBF16Type() : op.getComputeType();
   Value empty = tensor::EmptyOp::create(
       rewriter, loc, {depth, rewriter.getIndexAttr(perLane * op.getNumRows())},
       element);
@@ -77,7 +77,8 @@ struct PackTilesPass : public attn::impl::PackTilesBase<PackTilesPass> {
     WalkResult result = getOperation().walk([&](OnlineSoftmaxOp op) {
       if (op.hasPackedQuery())
         return WalkResult::advance();
-      if (failed(verifyTileRows(op, op.getNumRows(), *target)))
+      if (failed(verifyTileRows(op, op.getNumRows(), op.getComputeType(),
+                                *target)))
         return WalkResult::interrupt();
       (void)packQuery(rewriter, op, *target);
       return WalkResult::advance();

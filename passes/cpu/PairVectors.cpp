@@ -14,7 +14,7 @@ Value attn::countPairs(const KernelBuilder &kb, Value count) {
 }
 
 VectorType attn::pairLanes(const KernelBuilder &kb) {
-  return VectorType::get({2 * kb.target.vectorWidth}, kb.b.getBF16Type());
+  return VectorType::get({2 * kb.width()}, kb.b.getBF16Type());
 }
 
 static Value bitcast(const KernelBuilder &kb, Type type, Value x) {
@@ -36,7 +36,7 @@ Value attn::broadcastPair(const KernelBuilder &kb, Value memref,
 }
 
 Value attn::emitPair(const KernelBuilder &kb, Value even, Value odd) {
-  int64_t width = kb.target.vectorWidth;
+  int64_t width = kb.width();
   Value halves = kb.callIntrinsic("llvm.x86.avx512bf16.cvtne2ps2bf16.512",
                                   pairLanes(kb), {odd, even});
   SmallVector<int64_t> interleaved;

@@ -53,8 +53,7 @@ PairWeights::emitWeights(Value scores,
         for (auto [v, sum] : llvm::enumerate(sums)) {
           Value both =
               emitPair(kb, weight(first, v), weight(kb.add(first, 1), v));
-          kb.storeLanes(both, weights,
-                        {pair, kb.index(2 * v * kb.target.vectorWidth)});
+          kb.storeLanes(both, weights, {pair, kb.index(2 * v * kb.width())});
           // The sum is over what the products see: rounded weights.
           sum = emitDot(kb, both, ones, sum);
         }
@@ -64,8 +63,7 @@ PairWeights::emitWeights(Value scores,
 
 Value PairWeights::loadWeight(Value row, int64_t v) {
   Value pair = kb.fold<arith::ShRUIOp>(row, kb.index(1));
-  Value both =
-      kb.loadVector(weights, {pair, kb.index(2 * v * kb.target.vectorWidth)},
-                    2 * kb.target.vectorWidth);
+  Value both = kb.loadVector(weights, {pair, kb.index(2 * v * kb.width())},
+                             2 * kb.width());
   return extractFromPairs(kb, both, kb.isOdd(row));
 }

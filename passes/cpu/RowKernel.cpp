@@ -5,9 +5,10 @@
 // so that rows of K and V are loaded as whole vectors, in order, once. The
 // scores' horizontal sums are taken for a vector of them at a time.
 //
-// For f32, and for bf16 widened in registers or, for the scores, multiplied in
-// pairs where the target has it.
+// For f32 and f64, and for f16 and bf16 widened in registers or, for the scores
+// of bf16, multiplied in pairs where the target has it.
 
+#include "passes/cpu/FloatCasts.h"
 #include "passes/cpu/MicroKernels.h"
 #include "passes/cpu/PairVectors.h"
 #include "passes/cpu/TileCopies.h"
@@ -24,10 +25,10 @@ static constexpr int64_t kPrefetchBytes = 16384;
 
 namespace {
 
-class RowKernel : public F32Weights {
+class RowKernel : public WideWeights {
 public:
   RowKernel(const KernelBuilder &kb, OnlineSoftmaxOp op)
-      : F32Weights(kb, op),
+      : WideWeights(kb, op),
         element(getElementTypeOrSelf(op.getKey().getType())),
         usesPairs(kb.target.multipliesPairs(element)),
         numRows(*op.getNumUnpackedRows()) {
@@ -44,14 +45,14 @@ public:
 
 private:
   /// Keys whose scores of all rows fill a vector.
-  int64_t getKeysPerBlock() const { return kb.target.vectorWidth / numRows; }
+  int64_t getKeysPerBlock() const { return kb.width() / numRows; }
   /// Adds the products of columns of a key from `column` on to a lane vector
   /// for each query row, whose lanes are still to be added up.
   SmallVector<Value> multiplyColumns(Value key, Value column, Value mask,
                                      ValueRange acc);
   /// Lane l of the result is the sum of the lanes of sums[l].
   Value addUpLanes(SmallVector<Value> sums);
-  /// A load for products: pairs of bf16, or f32.
+  /// A load for products: pairs of bf16, or what is widened.
   Value loadOperand(Value memref, ValueRange indices, Value mask);
   void prefetchRow(Value memref, Value row, Value column);
   /// Adds weights times columns of V in the vectors `columns` to `products`.
@@ -67,9 +68,9 @@ private:
 } // namespace
 
 Value RowKernel::loadOperand(Value memref, ValueRange indices, Value mask) {
-  int64_t width = kb.target.vectorWidth * (usesPairs ? 2 : 1);
+  int64_t width = kb.width() * (usesPairs ? 2 : 1);
   Value part = loadPart(kb, memref, indices, width, mask);
-  return usesPairs ? part : emitToF32(kb, part);
+  return usesPairs ? part : emitWiden(kb, part);
 }
 
 void RowKernel::prefetchRow(Value memref, Value row, Value column) {
@@ -99,7 +100,7 @@ SmallVector<Value> RowKernel::multiplyColumns(Value key, Value column,
 Value RowKernel::addUpLanes(SmallVector<Value> sums) {
   // Step s adds, in each vector, the lanes that differ in bit s of their
   // number, and puts the sums of vectors that differ in it side by side.
-  int64_t width = kb.target.vectorWidth;
+  int64_t width = kb.width();
   sums.resize(width, sums.front());
   for (int64_t step = 1; step < width; step *= 2)
     for (int64_t n = 0; n < width; n += 2 * step) {
@@ -110,12 +111,12 @@ Value RowKernel::addUpLanes(SmallVector<Value> sums) {
 }
 
 ScoreBounds RowKernel::emitScores(Value scores) {
-  int64_t width = kb.target.vectorWidth;
+  int64_t width = kb.width();
   int64_t keysPerBlock = getKeysPerBlock();
   Value headDim = kb.dim(op.getKey(), 1);
   Value lastKey = kb.sub(keyRows, kb.index(1));
   Value scale = kb.broadcast(op.getScale());
-  SmallVector<Value> zeros(numRows, kb.constant(kb.f32Lanes(), 0.0));
+  SmallVector<Value> zeros(numRows, kb.constant(kb.wideLanes(), 0.0));
   auto block = [&](Value first, ValueRange carried) {
     ScoreBounds bounds = ScoreBounds::unflatten(carried);
     SmallVector<Value> keys;
@@ -171,16 +172,16 @@ Value RowKernel::emitValues(Value hasMasked) {
 
 void RowKernel::emitColumns(Value products, ArrayRef<Value> columns,
                             Value mask) {
-  int64_t width = kb.target.vectorWidth;
+  int64_t width = kb.width();
   SmallVector<Value> zeros(numRows * columns.size(),
-                           kb.constant(kb.f32Lanes(), 0.0));
+                           kb.constant(kb.wideLanes(), 0.0));
   SmallVector<Value> sums =
       kb.loop(kb.index(0), keyRows, 1, zeros, [&](Value t, ValueRange carried) {
         SmallVector<Value> acc(carried), parts;
         for (Value column : columns) {
           prefetchRow(op.getValue(), t, column);
           parts.push_back(
-              emitToF32(kb, loadPart(kb, values, {t, column}, width, mask)));
+              emitWiden(kb, loadPart(kb, values, {t, column}, width, mask)));
         }
         for (int64_t row = 0; row < numRows; ++row) {
           Value weight = kb.broadcast(kb.load(weights, {t, kb.index(row)}));
@@ -198,17 +199,15 @@ void RowKernel::emitColumns(Value products, ArrayRef<Value> columns,
 }
 
 void RowKernel::emitWeightedSum(const LaneVectors &rescale) {
-  int64_t width = kb.target.vectorWidth;
+  int64_t width = kb.width();
   Value accRows = kb.dim(op.getAcc(), 0);
   Value valueDim = kb.dim(op.getValue(), 1);
   // A row per query, then transposed to what the accumulator is.
-  Value products =
-      kb.scratch({kb.b.getIndexAttr(width), getAsOpFoldResult(accRows)},
-                 kb.b.getF32Type());
-  Value transposed =
-      kb.scratch({getAsOpFoldResult(accRows), kb.b.getIndexAttr(width)},
-                 kb.b.getF32Type());
-  emitFill(kb, kb.constant(kb.f32Lanes(), 0.0), products);
+  Value products = kb.scratch(
+      {kb.b.getIndexAttr(width), getAsOpFoldResult(accRows)}, kb.wide);
+  Value transposed = kb.scratch(
+      {getAsOpFoldResult(accRows), kb.b.getIndexAttr(width)}, kb.wide);
+  emitFill(kb, kb.constant(kb.wideLanes(), 0.0), products);
 
   // As many columns at a time as there are registers for, in passes over the
   // keys of about the same width.
@@ -242,20 +241,19 @@ void RowKernel::emitWeightedSum(const LaneVectors &rescale) {
 }
 
 bool attn::hasRowKernel(OnlineSoftmaxOp op, const TargetInfo &target) {
+  int64_t width = target.lanes(op.getComputeType());
   // Parts of rows of bf16 are loaded under a mask, for which LLVM calls a
   // library where the target has no such type.
   auto isWhole = [&](Value matrix) {
     auto type = cast<ShapedType>(matrix.getType());
-    return !type.isDynamicDim(1) &&
-           type.getDimSize(1) % target.vectorWidth == 0;
+    return !type.isDynamicDim(1) && type.getDimSize(1) % width == 0;
   };
   if (getElementTypeOrSelf(op.getKey().getType()).isBF16() &&
       !target.has(CpuFeatures::avx512bf16) &&
       !(isWhole(op.getKey()) && isWhole(op.getValue())))
     return false;
   std::optional<int64_t> rows = op.getNumUnpackedRows();
-  return rows && op.getNumRows() == target.vectorWidth && *rows > 0 &&
-         *rows <= target.vectorWidth;
+  return rows && op.getNumRows() == width && *rows > 0 && *rows <= width;
 }
 
 std::unique_ptr<MicroKernel> attn::createRowKernel(const KernelBuilder &kb,

@@ -20,10 +20,10 @@ void attn::emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
                        Value to, ValueRange toRow, Value count,
                        ElementMap map) {
   Value zero = kb.index(0);
-  Value width = kb.index(kb.target.vectorWidth);
+  Value width = kb.index(kb.width());
   auto copyVectors = [&] {
     Value last = kb.sub(count, width);
-    kb.loop(zero, count, kb.target.vectorWidth, [&](Value iv) {
+    kb.loop(zero, count, kb.width(), [&](Value iv) {
       Value column = kb.min(iv, last);
       Value vector = map(kb.loadLanes(from, at(fromRow, column)));
       kb.storeLanes(vector, to, at(toRow, column));
@@ -44,7 +44,7 @@ void attn::emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
 void attn::emitPairRowCopy(const KernelBuilder &kb, Value from,
                            ValueRange fromRow, Value to, ValueRange toRow,
                            Value count) {
-  int64_t width = 2 * kb.target.vectorWidth;
+  int64_t width = 2 * kb.width();
   bool isF32 = cast<MemRefType>(to.getType()).getElementType().isF32();
   forEachPartOfRow(kb, count, width, [&](Value column, Value mask) {
     Value pairs = loadPart(kb, from, at(fromRow, column), width, mask);
@@ -61,7 +61,7 @@ void attn::emitInterleavedRows(const KernelBuilder &kb, Value from, Value row,
                                Value count, Value column, Value columns,
                                Value to, ElementMap map,
                                Value prefetchDistance) {
-  int64_t width = kb.target.vectorWidth;
+  int64_t width = kb.width();
   auto interleave = [&](Value pair, bool isWhole) {
     Value first = kb.add(row, kb.mul(pair, kb.index(2)));
     forEachPartOfRow(kb, columns, width, [&](Value part, Value mask) {
@@ -94,7 +94,7 @@ void attn::emitInterleavedRows(const KernelBuilder &kb, Value from, Value row,
 void attn::emitFill(const KernelBuilder &kb, Value vector, Value to) {
   int64_t lastDim = cast<MemRefType>(to.getType()).getRank() - 1;
   auto fillRow = [&](ValueRange row) {
-    kb.loop(kb.index(0), kb.dim(to, lastDim), kb.target.vectorWidth,
+    kb.loop(kb.index(0), kb.dim(to, lastDim), kb.width(),
             [&](Value column) { kb.storeLanes(vector, to, at(row, column)); });
   };
   if (lastDim == 0)
@@ -104,7 +104,7 @@ void attn::emitFill(const KernelBuilder &kb, Value vector, Value to) {
 
 std::pair<Value, Value> attn::exchangeLanes(const KernelBuilder &kb, Value x,
                                             Value y, int64_t step) {
-  int64_t width = kb.target.vectorWidth;
+  int64_t width = kb.width();
   SmallVector<int64_t> low, high;
   for (int64_t lane = 0; lane < width; ++lane) {
     bool swapped = lane & step;
@@ -119,7 +119,7 @@ std::pair<Value, Value> attn::exchangeLanes(const KernelBuilder &kb, Value x,
 // that differ in it.
 void attn::transposeInRegisters(const KernelBuilder &kb,
                                 SmallVectorImpl<Value> &rows) {
-  int64_t width = kb.target.vectorWidth;
+  int64_t width = kb.width();
   for (int64_t step = 1; step < width; step *= 2)
     for (int64_t row = 0; row < width; ++row)
       if (!(row & step))
@@ -129,7 +129,7 @@ void attn::transposeInRegisters(const KernelBuilder &kb,
 
 void attn::emitTranspose(const KernelBuilder &kb, Value from, Value to,
                          Value prefetchDistance) {
-  int64_t width = kb.target.vectorWidth;
+  int64_t width = kb.width();
   auto holdsPairs = [](Value memref) {
     return cast<MemRefType>(memref.getType()).getElementType().isBF16();
   };

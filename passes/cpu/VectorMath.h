@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elementary functions as vector code, for f32 scalars and lane vectors. The
-// math library would be called once per lane.
+// Elementary functions as vector code, for scalars and lane vectors of f32 and
+// f64. The math library would be called once per lane.
 
 #ifndef ATTN_PASSES_CPU_VECTORMATH_H
 #define ATTN_PASSES_CPU_VECTORMATH_H
@@ -11,19 +11,16 @@
 namespace mlir::attn {
 
 enum class ExpAccuracy {
-  f32,  ///< 2 ulp of f32
-  bf16, ///< relative error 9e-5 where the target gains by it, else as f32
+  full, ///< 2 ulp
+  bf16, ///< relative error 9e-5 where the target gains by it, else full
 };
 
-/// 2^x for x <= 0, NaN for NaN, to `accuracy` down to the smallest normal
-/// result; below that it goes to 0. The kernel's own exponential.
-Value emitExp2OfNonPositive(const KernelBuilder &kb, Value x,
-                            ExpAccuracy accuracy = ExpAccuracy::f32);
-
-/// e^(x - y) for x <= y, to the same accuracy. Subtracts before it scales to
-/// base 2, for which a finite x may be too large.
+/// e^(x - y) for x <= y, NaN for NaN, down to the smallest normal result; below
+/// that it goes to 0. The kernel's own exponential. In f32 the product of the
+/// difference with log2(e) is rounded, which adds half an ulp of it; in f64 it
+/// is not.
 Value emitExpOfDifference(const KernelBuilder &kb, Value x, Value y,
-                          ExpAccuracy accuracy = ExpAccuracy::f32);
+                          ExpAccuracy accuracy = ExpAccuracy::full);
 
 /// What is subtracted from logits before the exponential: their maximum `max`,
 /// or 0 where that is -inf because there is no logit, for -inf - -inf is NaN.
@@ -41,12 +38,6 @@ Value emitTanh(const KernelBuilder &kb, Value x);
 
 /// ln(x), at most 2 ulp; -inf at 0, NaN below.
 Value emitLog(const KernelBuilder &kb, Value x);
-
-/// A scalar or lane vector of f16, bf16 or f32 as f32, exactly.
-Value emitToF32(const KernelBuilder &kb, Value x);
-
-/// A lane vector of f32 rounded to bf16, ties to even; NaN stays NaN.
-Value emitTruncateToBF16(const KernelBuilder &kb, Value x);
 
 } // namespace mlir::attn
 

@@ -10,6 +10,8 @@
 using namespace mlir;
 using namespace mlir::attn;
 
+static bool isNarrow(Type type) { return type.isF16() || type.isBF16(); }
+
 /// `value` without changes of its precision.
 static Value stripCasts(Value value) {
   while (Operation *op = value.getDefiningOp()) {
@@ -50,19 +52,22 @@ static bool isMultiplyAdd(linalg::LinalgOp op) {
 }
 
 /// Whether the lane form computes what the body does on these types. What is
-/// rounded to bf16 in between, because C is of bf16, is rounded once instead.
+/// rounded to f16 or bf16 in between, because C is of it, is rounded once
+/// instead.
 static bool hasSupportedTypes(linalg::LinalgOp op) {
-  auto is = [&](unsigned operand, auto predicate) {
-    return predicate(getElementTypeOrSelf(op->getOperand(operand).getType()));
+  auto element = [&](unsigned operand) {
+    return getElementTypeOrSelf(op->getOperand(operand).getType());
   };
-  auto isF32 = [](Type type) { return type.isF32(); };
-  auto isBF16 = [](Type type) { return type.isBF16(); };
-  if (is(2, isBF16))
-    return is(0, isBF16) && is(1, isBF16);
-  auto isEither = [&](Type type) { return type.isF32() || type.isBF16(); };
-  // A cast to less than f32 would be part of what is computed.
+  Type sum = element(2);
+  if (isNarrow(sum))
+    return element(0) == sum && element(1) == sum;
+  auto isFactor = [&](Type type) {
+    return type == sum || type.isF32() || isNarrow(type);
+  };
+  // A cast to less than the type of the sum would be part of what is computed.
   bool truncates = !op.getBlock()->getOps<arith::TruncFOp>().empty();
-  return is(2, isF32) && is(0, isEither) && is(1, isEither) && !truncates;
+  return (sum.isF32() || sum.isF64()) && isFactor(element(0)) &&
+         isFactor(element(1)) && !truncates;
 }
 
 /// Operand `number` of `op`, if its last dimensions are the loops `first` and
@@ -106,7 +111,7 @@ FailureOr<MatrixProduct> attn::matchMatrixProduct(RewriterBase &rewriter,
   if (!isMultiplyAdd(op))
     return fail("expected a sum of products");
   if (!hasSupportedTypes(op))
-    return fail("expected f32, or bf16 into either");
+    return fail("expected a sum of f32 or f64, or f16 or bf16 throughout");
   unsigned column = product.batch.pop_back_val();
   unsigned row = product.batch.pop_back_val();
   // The operand that has the columns of the result is the right one.
@@ -122,8 +127,8 @@ FailureOr<MatrixProduct> attn::matchMatrixProduct(RewriterBase &rewriter,
     llvm::erase(product.reductions, depth);
     // Each further step would round the sum again.
     if (!product.reductions.empty() &&
-        getElementTypeOrSelf(op->getResult(0).getType()).isBF16())
-      return fail("expected f32 for a sum over two dimensions");
+        isNarrow(getElementTypeOrSelf(op->getResult(0).getType())))
+      return fail("expected f32 or f64 for a sum over two dimensions");
     return product;
   }
   return fail("expected matrices whose last dimensions are rows or columns of "

@@ -37,14 +37,17 @@ TileMask::TileMask(OpBuilder &builder, SoftmaxFamilyInterface op) {
   classifier.emplace(*block);
 }
 
-/// The scale of `op` as an f32 value.
+/// The scale of `op` in the type of logits.
 static Value getScaleValue(OpBuilder &builder, SoftmaxFamilyInterface op) {
-  if (Value scale = op.getScaleValue())
-    return scale;
   Location loc = op->getLoc();
+  FloatType type = getComputeType(op);
+  if (Value scale = op.getScaleValue())
+    return scale.getType() == type
+               ? scale
+               : arith::ExtFOp::create(builder, loc, type, scale);
   if (std::optional<double> scale = getStaticScale(op))
     return arith::ConstantOp::create(builder, loc,
-                                     builder.getF32FloatAttr(*scale));
+                                     builder.getFloatAttr(type, *scale));
   Type f64 = builder.getF64Type();
   Value headDim = tensor::DimOp::create(builder, loc, op.getQuery(), 3);
   Value wide = arith::SIToFPOp::create(
@@ -54,7 +57,9 @@ static Value getScaleValue(OpBuilder &builder, SoftmaxFamilyInterface op) {
       arith::ConstantOp::create(builder, loc, builder.getF64FloatAttr(1.0));
   Value scale = arith::DivFOp::create(builder, loc, one,
                                       math::SqrtOp::create(builder, loc, wide));
-  return arith::TruncFOp::create(builder, loc, builder.getF32Type(), scale);
+  if (type == f64)
+    return scale;
+  return arith::TruncFOp::create(builder, loc, type, scale);
 }
 
 namespace {
@@ -75,11 +80,13 @@ private:
   OpFoldResult dim(Value tensor, int64_t d) {
     return tensor::getMixedSize(b, loc, tensor, d);
   }
-  Value emptyF32(ArrayRef<OpFoldResult> sizes) {
-    return tensor::EmptyOp::create(b, loc, sizes, b.getF32Type());
+  /// A tensor of the type of logits, weights and sums.
+  Value emptyState(ArrayRef<OpFoldResult> sizes) {
+    return tensor::EmptyOp::create(b, loc, sizes, getComputeType(op));
   }
   Value fill(Value init, double value) {
-    Value scalar = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value));
+    Value scalar = arith::ConstantOp::create(
+        b, loc, b.getFloatAttr(getComputeType(op), value));
     return linalg::FillOp::create(b, loc, scalar, init).getResult(0);
   }
   /// The slice of heads `head`.. and rows `row`.. of a B x H x S (x D) tensor,
@@ -147,9 +154,10 @@ Value AttentionTiler::slice(Value tensor, Value batch, Value head,
 
 SmallVector<Value> AttentionTiler::createState() {
   OpFoldResult rows = b.getIndexAttr(shape.queryRows);
-  Value acc = fill(emptyF32({accRows, rows}), 0.0);
-  Value max = fill(emptyF32({rows}), -std::numeric_limits<double>::infinity());
-  Value sum = fill(emptyF32({rows}), 0.0);
+  Value acc = fill(emptyState({accRows, rows}), 0.0);
+  Value max =
+      fill(emptyState({rows}), -std::numeric_limits<double>::infinity());
+  Value sum = fill(emptyState({rows}), 0.0);
   return {acc, max, sum};
 }
 
@@ -270,9 +278,9 @@ void AttentionTiler::createPartialStates() {
         getValueOrCreateConstantIndexOp(b, loc, bound)));
 
   OpFoldResult rows = b.getIndexAttr(shape.queryRows);
-  SmallVector<Value> empties{emptyF32({number, accRows, rows}),
-                             emptyF32({number, rows}),
-                             emptyF32({number, rows})};
+  SmallVector<Value> empties{emptyState({number, accRows, rows}),
+                             emptyState({number, rows}),
+                             emptyState({number, rows})};
   auto loop = scf::ForallOp::create(b, loc, bounds, empties,
                                     /*mapping=*/std::nullopt);
   OpBuilder::InsertionGuard guard(b);
@@ -394,10 +402,6 @@ LogicalResult AttentionTiler::run() {
 LogicalResult attn::tileAttention(RewriterBase &rewriter,
                                   SoftmaxFamilyInterface op,
                                   const TargetInfo &target) {
-  Type element = getElementTypeOrSelf(op.getQuery().getType());
-  if (!element.isF32() && !element.isBF16())
-    return op->emitOpError() << "element type: expected f32 or bf16 on "
-                             << target.name << ", got " << element;
   if (op.getSoftcapValue() || op.getAlibi() || op.getBias() || op.getSelect())
     return op->emitOpError() << "expected no softcap value, alibi, bias or "
                                 "select, which attn-expand-clauses makes "

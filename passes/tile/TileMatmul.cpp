@@ -37,8 +37,9 @@ struct MatmulShape {
 
 } // namespace
 
-/// Panel and tiles for a product with `rows` rows and `columns` columns.
-static MatmulShape chooseShape(int64_t rows, int64_t columns,
+/// Panel and tiles for a product with `rows` rows and `columns` columns, in
+/// vectors of `width` lanes.
+static MatmulShape chooseShape(int64_t rows, int64_t columns, int64_t width,
                                const TargetInfo &target) {
   // A panel of B is packed for as many rows of A as a tile of C has; the block
   // of A and the tile of C share the second level of cache. A tile of few rows
@@ -46,11 +47,11 @@ static MatmulShape chooseShape(int64_t rows, int64_t columns,
   constexpr int64_t kRows = 256, kColumns = 192, kColumnsOfFewRows = 768;
   int64_t vectors = target.maxVectors();
   if (!ShapedType::isDynamic(columns))
-    vectors = chooseVectors(target, [&](int64_t lanes) {
+    vectors = chooseVectors(target, width, [&](int64_t lanes) {
       return int64_t(llvm::divideCeil(columns, lanes));
     });
   MatmulShape shape;
-  shape.panel = vectors * target.vectorWidth;
+  shape.panel = vectors * width;
   shape.blockRows = target.blockRows[vectors - 1];
   shape.fewRows = target.fewRows(vectors);
   auto limit = [](int64_t size, int64_t most, int64_t multiple) {
@@ -75,8 +76,9 @@ public:
               MatrixProduct product, const TargetInfo &target)
       : b(rewriter), op(op), product(std::move(product)), loc(op->getLoc()),
         type(cast<RankedTensorType>(op->getResult(0).getType())),
-        shape(chooseShape(type.getDimSize(type.getRank() - 2),
-                          type.getShape().back(), target)) {}
+        shape(chooseShape(
+            type.getDimSize(type.getRank() - 2), type.getShape().back(),
+            target.lanes(getComputeType(type.getElementType())), target)) {}
 
   void run();
 
@@ -114,8 +116,8 @@ private:
   Value createProducts(SmallVectorImpl<Value> &at, ArrayRef<Value> own,
                        ArrayRef<OpFoldResult> sizes, Value tile, Value init,
                        unsigned reduction = 0);
-  /// The scalar in f32 that all of C is before, or null; `out` is what it was
-  /// filled into.
+  /// The scalar, in the type of sums, that all of C is before, or null; `out`
+  /// is what it was filled into.
   Value getInit(Value &out);
   void emitRemark();
 
@@ -206,9 +208,9 @@ Value MatmulTiler::getInit(Value &out) {
   if (!filled || value.getType() != type.getElementType())
     return {};
   out = filled.output();
-  Type f32 = b.getF32Type();
-  return value.getType() == f32 ? value
-                                : arith::ExtFOp::create(b, loc, f32, value);
+  Type sum = getComputeType(type.getElementType());
+  return value.getType() == sum ? value
+                                : arith::ExtFOp::create(b, loc, sum, value);
 }
 
 void MatmulTiler::emitRemark() {

@@ -24,14 +24,12 @@ static int64_t countQueryTiles(int64_t heads, int64_t positions, int64_t rows) {
 }
 
 int64_t
-attn::chooseVectors(const TargetInfo &target,
+attn::chooseVectors(const TargetInfo &target, int64_t width,
                     llvm::function_ref<int64_t(int64_t rows)> countTiles) {
   // Beside work that grows with the vectors of a tile there is some that does
   // not: reading and packing what the lanes are multiplied with. It is about a
   // third of a vector.
-  auto cost = [&](int64_t v) {
-    return countTiles(v * target.vectorWidth) * (3 * v + 1);
-  };
+  auto cost = [&](int64_t v) { return countTiles(v * width) * (3 * v + 1); };
   int64_t vectors = target.maxVectors();
   for (int64_t v = vectors - 1; v > 0; --v)
     if (cost(v) < cost(vectors))
@@ -51,8 +49,9 @@ TileShape attn::chooseTileShape(SoftmaxFamilyInterface op,
             ? ShapedType::kDynamic
             : query.getDimSize(1) / key.getDimSize(1);
 
+  int64_t width = target.lanes(getComputeType(op));
   // The heads of a group count only where a tile has room for more than one.
-  int64_t widest = target.maxVectors() * target.vectorWidth;
+  int64_t widest = target.maxVectors() * width;
   bool areRowsKnown = !ShapedType::isDynamic(positions) && positions > 0 &&
                       (!ShapedType::isDynamic(heads) || positions >= widest);
   if (!areRowsKnown)
@@ -62,13 +61,13 @@ TileShape attn::chooseTileShape(SoftmaxFamilyInterface op,
   // Up to a vector of rows is bound by reading K and V. The scores are narrow,
   // so that key tiles can be longer and state updates fewer.
   constexpr int64_t kKeysOfFewRows = 512;
-  if (heads * positions <= target.vectorWidth)
-    return {target.vectorWidth, kKeysOfFewRows, kSplitKeys};
+  if (heads * positions <= width)
+    return {width, kKeysOfFewRows, kSplitKeys};
 
   auto countTiles = [&](int64_t rows) {
     return countQueryTiles(heads, positions, rows);
   };
-  int64_t rows = chooseVectors(target, countTiles) * target.vectorWidth;
+  int64_t rows = chooseVectors(target, width, countTiles) * width;
   bool isOneTile = countTiles(rows) == 1;
   return {rows, target.keyTile, isOneTile ? kSplitKeys : 0};
 }

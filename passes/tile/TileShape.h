@@ -21,9 +21,9 @@ struct TileShape {
   int64_t splitKeys = 0;
 };
 
-/// Lane vectors of the tiles that cost least in all, if there are
-/// `countTiles(rows)` of them with `rows` lanes.
-int64_t chooseVectors(const TargetInfo &target,
+/// Lane vectors, each of `width` lanes, of the tiles that cost least in all, if
+/// there are `countTiles(rows)` of them with `rows` lanes.
+int64_t chooseVectors(const TargetInfo &target, int64_t width,
                       llvm::function_ref<int64_t(int64_t rows)> countTiles);
 
 /// The tile shape that wastes least of the target's vectors on `op`. Queries

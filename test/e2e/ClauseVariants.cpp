@@ -49,26 +49,26 @@ static std::string dynamicType(size_t rank, DType dtype) {
   return type + name(dtype) + ">";
 }
 
-/// A bias of f32 with an entry of -inf now and then.
+/// A bias of the type of logits with an entry of -inf now and then.
 static Variant bias(
     const std::string &which, std::vector<bool> has,
     const std::string &clauses = "",
     std::function<void(Problem &)> bind = [](Problem &) {}) {
   std::string type = dynamicType(has.size(), DType::f32);
-  return {"bias_" + which, ", %bias: " + type, "",
-          clauses + " bias(%bias : " + type + ")", [=](Problem &p) {
-            bind(p);
-            Broadcast bias = randomBroadcast(p.sizes, has, 31);
-            for (size_t n = 0; n < bias.values.size(); ++n)
-              bias.values[n] = n % 7 == 3
-                                   ? -INFINITY
-                                   : roundTo(DType::f32, 2.0 * bias.values[n]);
-            p.attention.bias = [bias](int64_t b, int64_t h, int64_t r,
-                                      int64_t t) {
-              return bias.at(b, h, r, t);
-            };
-            p.captured.add(DType::f32, bias.sizes, bias.values);
-          }};
+  return {
+      "bias_" + which, ", %bias: " + type, "",
+      clauses + " bias(%bias : " + type + ")", [=](Problem &p) {
+        bind(p);
+        Broadcast bias = randomBroadcast(p.sizes, has, 31);
+        for (size_t n = 0; n < bias.values.size(); ++n)
+          bias.values[n] =
+              n % 7 == 3 ? -INFINITY
+                         : roundTo(logitType(p.dtype), 2.0 * bias.values[n]);
+        p.attention.bias = [bias](int64_t b, int64_t h, int64_t r, int64_t t) {
+          return bias.at(b, h, r, t);
+        };
+        p.captured.add(logitType(p.dtype), bias.sizes, bias.values);
+      }};
 }
 
 /// A mask of which row 0 sees nothing where it has rows.
@@ -117,7 +117,7 @@ static void bindSlopes(Problem &p) {
   for (int64_t h = 0; h < p.sizes.hq; ++h)
     p.attention.slopes.push_back(h % 2 == 0 ? std::ldexp(1.0, -int(h))
                                             : -0.0625);
-  p.captured.add(DType::f32, {p.sizes.hq}, p.attention.slopes);
+  p.captured.add(logitType(p.dtype), {p.sizes.hq}, p.attention.slopes);
 }
 
 static void bindSinks(Problem &p, DType dtype) {
@@ -133,7 +133,7 @@ static Variant sinks(const std::string &which, const std::string &arguments,
   return {"sinks" + which, arguments + ", %sinks: tensor<?xf32>", "",
           clauses + " sinks(%sinks : tensor<?xf32>)", [bind](Problem &p) {
             bind(p);
-            bindSinks(p, DType::f32);
+            bindSinks(p, logitType(p.dtype));
           }};
 }
 

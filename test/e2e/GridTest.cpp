@@ -70,6 +70,19 @@ std::vector<Cell> cells(const std::vector<Variant> &variants,
   return all;
 }
 
+/// f16 and f64 take the loops of bf16 and f32 in other casts and vectors: a
+/// cell of each kind of clause.
+std::vector<Cell> cellsOfOtherTypes() {
+  std::vector<Cell> all;
+  for (DType dtype : {DType::f16, DType::f64})
+    for (const char *variant :
+         {"none", "everything", "documents", "alibi_f16", "alibi_clause",
+          "bias_full", "sinks_causal", "score_functions", "prefix_and_score"})
+      for (const Target &target : allTargets())
+        all.push_back({"gqa", dtype, variantNamed(variant), target});
+  return all;
+}
+
 std::string cellName(const testing::TestParamInfo<Cell> &info) {
   return nameOf(info.param);
 }
@@ -83,6 +96,8 @@ INSTANTIATE_TEST_SUITE_P(Clauses, Grid,
                          cellName);
 INSTANTIATE_TEST_SUITE_P(Regions, Grid,
                          testing::ValuesIn(cells(regionVariants())), cellName);
+INSTANTIATE_TEST_SUITE_P(OtherTypes, Grid,
+                         testing::ValuesIn(cellsOfOtherTypes()), cellName);
 
 /// What the grid would say if the device did something else.
 static std::string checkAgainstWrong(DType dtype, const std::string &variant,
@@ -96,8 +111,11 @@ static std::string checkAgainstWrong(DType dtype, const std::string &variant,
   return checkAgainst(oracle::attend(p.attention, p.q, p.k, p.v), dtype, got);
 }
 
+static const DType allTypes[] = {DType::f32, DType::bf16, DType::f16,
+                                 DType::f64};
+
 TEST(GridMustFail, OnAWrongScale) {
-  for (DType dtype : {DType::f32, DType::bf16})
+  for (DType dtype : allTypes)
     EXPECT_NE(checkAgainstWrong(
                   dtype, "none",
                   [](Problem &p) { p.attention.scale = 1 / std::sqrt(48.0); }),
@@ -105,7 +123,7 @@ TEST(GridMustFail, OnAWrongScale) {
 }
 
 TEST(GridMustFail, OnAWrongAlignment) {
-  for (DType dtype : {DType::f32, DType::bf16})
+  for (DType dtype : allTypes)
     EXPECT_NE(checkAgainstWrong(dtype, "causal_bottom_right",
                                 [](Problem &p) {
                                   p.attention.align = oracle::Align::TopLeft;
@@ -114,7 +132,7 @@ TEST(GridMustFail, OnAWrongAlignment) {
 }
 
 TEST(GridMustFail, OnAWindowOffByOne) {
-  for (DType dtype : {DType::f32, DType::bf16})
+  for (DType dtype : allTypes)
     EXPECT_NE(
         checkAgainstWrong(dtype, "causal_window",
                           [](Problem &p) { p.attention.window->left = 18; }),
@@ -122,7 +140,7 @@ TEST(GridMustFail, OnAWindowOffByOne) {
 }
 
 TEST(GridMustFail, OnHeadsTiledInsteadOfRepeated) {
-  for (DType dtype : {DType::f32, DType::bf16})
+  for (DType dtype : allTypes)
     EXPECT_NE(checkAgainstWrong(dtype, "none",
                                 [](Problem &p) {
                                   for (int64_t n = 0; n < 53 * 40; ++n)
@@ -133,7 +151,7 @@ TEST(GridMustFail, OnHeadsTiledInsteadOfRepeated) {
 }
 
 TEST(GridMustFail, OnAMissingSoftcap) {
-  for (DType dtype : {DType::f32, DType::bf16})
+  for (DType dtype : allTypes)
     EXPECT_NE(
         checkAgainstWrong(dtype, "scale_softcap",
                           [](Problem &p) { p.attention.softcap.reset(); }),

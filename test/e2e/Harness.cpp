@@ -85,10 +85,11 @@ static double readElement(DType dtype, const char *p) {
     std::memcpy(&x, p, sizeof x);
     return x;
   }
+  case DType::f16:
   case DType::bf16: {
     uint16_t x;
     std::memcpy(&x, p, sizeof x);
-    return oracle::fromBf16(x);
+    return dtype == DType::f16 ? oracle::fromF16(x) : oracle::fromBf16(x);
   }
   case DType::i64: {
     int64_t x;
@@ -115,8 +116,10 @@ static void writeElement(DType dtype, double value, char *p) {
     std::memcpy(p, &x, sizeof x);
     return;
   }
+  case DType::f16:
   case DType::bf16: {
-    uint16_t x = oracle::toBf16(float(value));
+    uint16_t x = dtype == DType::f16 ? oracle::toF16(value)
+                                     : oracle::toBf16(float(value));
     std::memcpy(p, &x, sizeof x);
     return;
   }
@@ -214,6 +217,18 @@ void Arguments::add(DType dtype, std::vector<int64_t> sizes,
   values.push_back(owned.back()->view());
 }
 
+DType attn::test::logitType(DType dtype) {
+  return dtype == DType::f64 ? DType::f64 : DType::f32;
+}
+
+/// `text` with the type of logits in place of f32.
+static std::string withLogits(std::string text, DType dtype) {
+  if (logitType(dtype) == DType::f64)
+    for (size_t at; (at = text.find("f32")) != std::string::npos;)
+      text.replace(at, 3, "f64");
+  return text;
+}
+
 std::string attn::test::irFor(const std::string &op, DType dtype,
                               const Variant &variant, const Sizes &known) {
   auto type = [](std::vector<int64_t> sizes, DType dtype) {
@@ -227,12 +242,13 @@ std::string attn::test::irFor(const std::string &op, DType dtype,
   std::string k = type({s.b, s.hkv, s.skv, s.dk}, dtype);
   std::string v = type({s.b, s.hkv, s.skv, s.dv}, dtype);
   std::string o = type({s.b, s.hq, s.sq, s.dv}, dtype);
-  std::string lse = type({s.b, s.hq, s.sq}, DType::f32);
+  std::string lse = type({s.b, s.hq, s.sq}, logitType(dtype));
   std::string results = "(" + o + ", " + lse + ")";
   return "func.func @main(%q: " + q + ", %k: " + k + ", %v: " + v +
-         variant.arguments + ") -> " + results + " {\n" + variant.prelude +
-         "  %o, %lse = attn." + op + " %q, %k, %v " + variant.clauses +
-         "\n      : (" + q + ", " + k + ", " + v + ") -> " + results +
+         withLogits(variant.arguments, dtype) + ") -> " + results + " {\n" +
+         withLogits(variant.prelude, dtype) + "  %o, %lse = attn." + op +
+         " %q, %k, %v " + withLogits(variant.clauses, dtype) + "\n      : (" +
+         q + ", " + k + ", " + v + ") -> " + results +
          "\n  return %o, %lse : " + o + ", " + lse + "\n}\n";
 }
 
@@ -302,7 +318,16 @@ std::string attn::test::errorOf(const Target &target, const std::string &ir,
 }
 
 oracle::Tolerance attn::test::toleranceOf(DType dtype) {
-  return dtype == DType::bf16 ? oracle::bf16Tolerance : oracle::f32Tolerance;
+  switch (dtype) {
+  case DType::f16:
+    return oracle::f16Tolerance;
+  case DType::bf16:
+    return oracle::bf16Tolerance;
+  case DType::f64:
+    return oracle::f64Tolerance;
+  default:
+    return oracle::f32Tolerance;
+  }
 }
 
 std::string attn::test::checkAgainst(const oracle::Result &want, DType dtype,

@@ -60,7 +60,8 @@ struct Problem {
   Arguments captured; // what the clauses read
 };
 
-/// An op with some clauses, compiled once for every size.
+/// An op with some clauses, compiled once for every size. f32 in its texts
+/// stands for the type of logits, which is f64 for operands of f64.
 struct Variant {
   std::string name;
   std::string
@@ -70,6 +71,9 @@ struct Variant {
   /// Adds the values of `arguments` and tells the oracle what the clauses say.
   std::function<void(Problem &)> bind = [](Problem &) {};
 };
+
+/// The type of logits, LSE and score regions for operands of type `dtype`.
+DType logitType(DType dtype);
 
 inline constexpr Sizes allDynamic{-1, -1, -1, -1, -1, -1, -1};
 /// func.func @main(%q, %k, %v ...) -> (O, LSE); sizes of -1 are dynamic.

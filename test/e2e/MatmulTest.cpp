@@ -56,8 +56,22 @@ const std::vector<Types> &allTypes() {
       {"f32", DType::f32, DType::f32},
       {"bf16_to_f32", DType::bf16, DType::f32},
       {"bf16", DType::bf16, DType::bf16},
+      {"f16_to_f32", DType::f16, DType::f32},
+      {"f16", DType::f16, DType::f16},
+      {"f64", DType::f64, DType::f64},
+      {"bf16_to_f64", DType::bf16, DType::f64},
   };
   return types;
+}
+
+/// Whether a form is one for the types that differ from f32 and bf16 in casts
+/// and vectors only: each way of packing an operand, and one that is filled.
+bool isForEveryType(const Form &form) {
+  return form.name == "plain" || form.name == "plain_left_right" ||
+         form.name == "batch_right" || form.name == "filled";
+}
+bool isBaseType(const Types &types) {
+  return types.name.find("64") == std::string::npos && types.in != DType::f16;
 }
 
 using Dims = std::vector<int64_t>;
@@ -187,9 +201,11 @@ struct Multiplication {
   Operand a, b, c;
 };
 
-/// Device `reference` rounds each sum of bf16, as the body of the op says.
+/// Device `reference` rounds each sum of f16 or bf16, as the body of the op
+/// says.
 bool roundsEachSum(const Target &target, const Types &types) {
-  return target.device == "reference" && types.out == DType::bf16;
+  return target.device == "reference" &&
+         (types.out == DType::bf16 || types.out == DType::f16);
 }
 
 struct Cell {
@@ -207,7 +223,8 @@ std::vector<Cell> cells(const std::vector<Form> &forms) {
   for (const Form &form : forms)
     for (const Types &types : allTypes())
       for (const Target &target : allTargets())
-        if (!roundsEachSum(target, types))
+        if (!roundsEachSum(target, types) &&
+            (isBaseType(types) || isForEveryType(form)))
           all.push_back({form, types, target});
   return all;
 }

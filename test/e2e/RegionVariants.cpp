@@ -110,9 +110,9 @@ static Variant booleanMask(DType dtype) {
 static Variant alibi(DType dtype) {
   std::string type = std::string("tensor<?x") + name(dtype) + ">";
   std::string read = "    %m = tensor.extract %slopes[%h] : " + type + "\n";
-  if (dtype == DType::bf16)
+  if (dtype != DType::f32)
     read = "    %m0 = tensor.extract %slopes[%h] : " + type +
-           "\n    %m = arith.extf %m0 : bf16 to f32\n";
+           "\n    %m = arith.extf %m0 : " + name(dtype) + " to f32\n";
   return {std::string("alibi_") + name(dtype), ", %slopes: " + type, "",
           "align(bottom_right) mask(#attn.causal)" +
               score(read + "    %d = arith.subi %j, %i : index\n"
@@ -123,14 +123,15 @@ static Variant alibi(DType dtype) {
           [dtype](Problem &p) {
             p.attention.align = Align::BottomRight;
             p.attention.causal = true;
+            DType held = dtype == DType::f32 ? logitType(p.dtype) : dtype;
             std::vector<double> slopes;
             for (int64_t h = 0; h < p.sizes.hq; ++h)
-              slopes.push_back(roundTo(dtype, 0.3 / double(h + 1)));
+              slopes.push_back(roundTo(held, 0.3 / double(h + 1)));
             p.attention.score = [slopes](double s, int64_t, int64_t h,
                                          int64_t i, int64_t j) {
               return s + slopes[size_t(h)] * double(j - i);
             };
-            p.captured.add(dtype, {p.sizes.hq}, slopes);
+            p.captured.add(held, {p.sizes.hq}, slopes);
           }};
 }
 
@@ -165,12 +166,12 @@ static Variant bias() {
             std::vector<double> bias =
                 randomValues(size_t(p.sizes.hq * sq * skv), 78);
             for (double &x : bias)
-              x = roundTo(DType::f32, 3.0 * x);
+              x = roundTo(logitType(p.dtype), 3.0 * x);
             p.attention.score = [bias, sq, skv](double s, int64_t, int64_t h,
                                                 int64_t i, int64_t j) {
               return s + bias[size_t((h * sq + i) * skv + j)];
             };
-            p.captured.add(DType::f32, {p.sizes.hq, sq, skv}, bias);
+            p.captured.add(logitType(p.dtype), {p.sizes.hq, sq, skv}, bias);
           }};
 }
 
@@ -220,12 +221,12 @@ static Variant relativeBias() {
             p.attention.align = Align::BottomRight;
             std::vector<double> table;
             for (double x : randomValues(20, 79))
-              table.push_back(roundTo(DType::f32, 3.0 * x));
+              table.push_back(roundTo(logitType(p.dtype), 3.0 * x));
             p.attention.score = [table](double s, int64_t, int64_t, int64_t i,
                                         int64_t j) {
               return s + table[size_t(std::clamp<int64_t>(i - j, 0, 19))];
             };
-            p.captured.add(DType::f32, {20}, table);
+            p.captured.add(logitType(p.dtype), {20}, table);
           }};
 }
 
@@ -274,10 +275,19 @@ static Variant prefixAndScore() {
 
 const std::vector<Variant> &attn::test::regionVariants() {
   static const std::vector<Variant> variants = {
-      blockDiagonal(),        dilatedWindow(),        documents(),
-      booleanMask(DType::i1), booleanMask(DType::i8), alibi(DType::f32),
-      alibi(DType::bf16),     clampedScore(),         bias(),
-      relativeBias(),         scoreFunctions(),       prefixAndScore(),
+      blockDiagonal(),
+      dilatedWindow(),
+      documents(),
+      booleanMask(DType::i1),
+      booleanMask(DType::i8),
+      alibi(DType::f32),
+      alibi(DType::bf16),
+      alibi(DType::f16),
+      clampedScore(),
+      bias(),
+      relativeBias(),
+      scoreFunctions(),
+      prefixAndScore(),
   };
   return variants;
 }

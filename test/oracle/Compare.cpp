@@ -26,6 +26,34 @@ float attn::oracle::fromBf16(uint16_t bits) {
   return value;
 }
 
+double attn::oracle::fromF16(uint16_t bits) {
+  int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+  double magnitude = exponent == 0 ? std::ldexp(fraction, -24)
+                     : exponent < 0x1f
+                         ? std::ldexp(1024 + fraction, exponent - 25)
+                     : fraction == 0 ? HUGE_VAL
+                                     : std::nan("");
+  return bits >> 15 ? -magnitude : magnitude;
+}
+
+uint16_t attn::oracle::toF16(double value) {
+  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  if (std::isnan(value))
+    return sign | 0x7e00;
+  // Numbers in the order of their bits: the last one that is not above.
+  double magnitude = std::abs(value);
+  uint16_t low = 0, high = 0x7c00;
+  while (high - low > 1) {
+    uint16_t middle = uint16_t((low + high) / 2);
+    (fromF16(middle) <= magnitude ? low : high) = middle;
+  }
+  // Infinity stands where the next number would be, 2^16.
+  double above = high == 0x7c00 ? 0x1p16 : fromF16(high);
+  double middle = (fromF16(low) + above) / 2;
+  bool isUp = magnitude > middle || (magnitude == middle && low % 2 == 1);
+  return sign | (isUp ? high : low);
+}
+
 Difference attn::oracle::compare(const std::vector<double> &got,
                                  const std::vector<double> &want) {
   Difference d;

@@ -28,6 +28,29 @@ TEST(Bf16, RoundsToNearestEven) {
   }
 }
 
+TEST(F16, RoundsToNearestEven) {
+  EXPECT_EQ(toF16(1.0), 0x3c00);
+  EXPECT_EQ(toF16(-2.0), 0xc000);
+  EXPECT_EQ(toF16(1.0 + 0x1p-11), 0x3c00);           // tie, down to even
+  EXPECT_EQ(toF16(1.0 + 0x1p-10 + 0x1p-11), 0x3c02); // tie, up to even
+  EXPECT_EQ(toF16(1.0 + 0x1p-11 + 0x1p-50), 0x3c01); // above the tie
+  EXPECT_EQ(toF16(65504.0), 0x7bff);
+  EXPECT_EQ(toF16(65519.99), 0x7bff);
+  EXPECT_EQ(toF16(65520.0), 0x7c00); // overflows to infinity
+  EXPECT_EQ(toF16(-HUGE_VAL), 0xfc00);
+  EXPECT_EQ(toF16(0x1p-24), 0x0001);
+  EXPECT_EQ(toF16(0x1p-25), 0x0000); // tie, down to even
+  EXPECT_EQ(toF16(-0.0), 0x8000);
+  EXPECT_TRUE(std::isnan(fromF16(toF16(NAN))));
+  EXPECT_EQ(fromF16(0x4248), 3.140625);
+  for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
+    double value = fromF16(uint16_t(bits));
+    if (!std::isnan(value)) {
+      ASSERT_EQ(toF16(value), bits);
+    }
+  }
+}
+
 TEST(Compare, RelativeRms) {
   // Errors 3 and 4 on values 30 and 40: 5 / 50.
   Difference d = compare({33, -36}, {30, -40});

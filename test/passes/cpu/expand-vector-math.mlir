@@ -6,12 +6,17 @@
 // CHECK-NOT:     math.{{exp|exp2|tanh|log}}
 // CHECK:         return
 module attributes {attn.target = "cpu:avx2"} {
-  func.func @calls_no_library(%x: vector<8xf32>, %y: f32) -> (vector<8xf32>, f32) {
+  func.func @calls_no_library(%x: vector<8xf32>, %y: f32, %z: vector<4xf64>)
+      -> (vector<8xf32>, f32, vector<4xf64>) {
     %0 = math.exp %x : vector<8xf32>
     %1 = math.exp2 %0 : vector<8xf32>
     %2 = math.tanh %1 : vector<8xf32>
     %3 = math.log %y : f32
-    return %2, %3 : vector<8xf32>, f32
+    %4 = math.exp %z : vector<4xf64>
+    %5 = math.exp2 %4 : vector<4xf64>
+    %6 = math.tanh %5 : vector<4xf64>
+    %7 = math.log %6 : vector<4xf64>
+    return %2, %3, %7 : vector<8xf32>, f32, vector<4xf64>
   }
 }
 
@@ -30,13 +35,13 @@ module attributes {attn.target = "cpu:generic"} {
 
 // -----
 
-// The reference computes in f64, which has no vector code here.
+// Types that regions don't compute in have no vector code here.
 
-// CHECK-LABEL: func @leaves_f64
+// CHECK-LABEL: func @leaves_f80
 // CHECK:         math.exp
 module attributes {attn.target = "cpu:avx2"} {
-  func.func @leaves_f64(%x: f64) -> f64 {
-    %0 = math.exp %x : f64
-    return %0 : f64
+  func.func @leaves_f80(%x: f80) -> f80 {
+    %0 = math.exp %x : f80
+    return %0 : f80
   }
 }

@@ -123,22 +123,32 @@ module attributes {attn.target = "cpu:avx2"} {
 // What is not such a product stays, with the reason.
 
 // REMARK:        remark: {{.*}}tile-sizes{{.*}}'linalg.matmul' tile 256 by 192, panel 48
-// REMARK:        remark: {{.*}}matmul-tiles{{.*}}'linalg.matmul' runs as plain loops: expected f32, or bf16 into either
+// REMARK:        remark: {{.*}}matmul-tiles{{.*}}'linalg.generic' runs as plain loops: expected a sum of f32 or f64, or f16 or bf16 throughout
 // REMARK:        'linalg.generic' runs as plain loops: expected a sum of products
 // REMARK:        'linalg.generic' runs as plain loops: expected each dimension to have a loop of its own
-// REMARK:        'linalg.contract' runs as plain loops: expected f32 for a sum over two dimensions
+// REMARK:        'linalg.contract' runs as plain loops: expected f32 or f64 for a sum over two dimensions
 
 // CHECK-LABEL: func @stays
 // CHECK-NOT:     attn.matmul_tile
-// CHECK:         linalg.matmul
+// CHECK:         linalg.generic
 // CHECK:         linalg.generic
 // CHECK:         linalg.generic
 // CHECK:         linalg.contract
 // CHECK-NOT:     attn.matmul_tile
 module attributes {attn.target = "cpu:avx2"} {
-  func.func @stays(%d: tensor<5x5xf64>, %x: tensor<5x5xf32>, %long: tensor<9x5xf32>, %h: tensor<5x5x5xbf16>, %c: tensor<5x5xbf16>)
-      -> (tensor<5x5xf64>, tensor<5x5xf32>, tensor<5x5xf32>, tensor<5x5xbf16>) {
-    %f64 = linalg.matmul ins(%d, %d : tensor<5x5xf64>, tensor<5x5xf64>) outs(%d : tensor<5x5xf64>) -> tensor<5x5xf64>
+  func.func @stays(%x: tensor<5x5xf32>, %diagonals: tensor<9x5xf32>, %h: tensor<5x5x5xbf16>, %c: tensor<5x5xbf16>)
+      -> (tensor<5x5xf32>, tensor<5x5xf32>, tensor<5x5xf32>, tensor<5x5xbf16>) {
+    // Rounded to f16 before it is multiplied.
+    %half = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+        iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %x : tensor<5x5xf32>, tensor<5x5xf32>) outs(%x : tensor<5x5xf32>) {
+      ^bb0(%a: f32, %b: f32, %sum: f32):
+        %short = arith.truncf %a : f32 to f16
+        %long = arith.extf %short : f16 to f32
+        %product = arith.mulf %long, %b : f32
+        %next = arith.addf %product, %sum : f32
+        linalg.yield %next : f32
+    } -> tensor<5x5xf32>
     // The largest product instead of their sum.
     %max = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
         iterator_types = ["parallel", "parallel", "reduction"]}
@@ -151,7 +161,7 @@ module attributes {attn.target = "cpu:avx2"} {
     // A sum of diagonals.
     %diagonal = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m + k, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
         iterator_types = ["parallel", "parallel", "reduction"]}
-        ins(%long, %x : tensor<9x5xf32>, tensor<5x5xf32>) outs(%x : tensor<5x5xf32>) {
+        ins(%diagonals, %x : tensor<9x5xf32>, tensor<5x5xf32>) outs(%x : tensor<5x5xf32>) {
       ^bb0(%a: f32, %b: f32, %sum: f32):
         %product = arith.mulf %a, %b : f32
         %next = arith.addf %product, %sum : f32
@@ -160,6 +170,27 @@ module attributes {attn.target = "cpu:avx2"} {
     // Each of the outer sums would be rounded.
     %rounded = linalg.contract indexing_maps = [affine_map<(m, n, h, k) -> (h, m, k)>, affine_map<(m, n, h, k) -> (h, k, n)>, affine_map<(m, n, h, k) -> (m, n)>]
         ins(%h, %h : tensor<5x5x5xbf16>, tensor<5x5x5xbf16>) outs(%c : tensor<5x5xbf16>) -> tensor<5x5xbf16>
-    return %f64, %max, %diagonal, %rounded : tensor<5x5xf64>, tensor<5x5xf32>, tensor<5x5xf32>, tensor<5x5xbf16>
+    return %half, %max, %diagonal, %rounded : tensor<5x5xf32>, tensor<5x5xf32>, tensor<5x5xf32>, tensor<5x5xbf16>
+  }
+}
+
+// -----
+
+// Sums of f64 have half as many lanes; factors may be narrower. C of f16 is
+// summed in f32.
+
+// CHECK-LABEL: func @double_and_half
+// CHECK:         attn.matmul_tile ins({{.*}} : tensor<100x40xf64>, tensor<40x12xf64>) outs({{.*}} : tensor<100x12xf64>) tile(100, 12) panel(12)
+// CHECK:         attn.matmul_tile ins({{.*}} : tensor<100x40xf32>, tensor<40x12xbf16>) outs({{.*}} : tensor<100x12xf64>) tile(100, 12) panel(12)
+// CHECK:         attn.matmul_tile ins({{.*}} : tensor<100x40xf16>, tensor<40x12xf16>) outs({{.*}} : tensor<100x12xf16>) tile(100, 16) panel(16)
+// CHECK-NOT:     linalg.
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @double_and_half(%a: tensor<100x40xf64>, %b: tensor<40x12xf64>, %c: tensor<100x12xf64>, %d: tensor<100x40xf32>, %e: tensor<40x12xbf16>,
+                             %f: tensor<100x40xf16>, %g: tensor<40x12xf16>, %h: tensor<100x12xf16>)
+      -> (tensor<100x12xf64>, tensor<100x12xf64>, tensor<100x12xf16>) {
+    %0 = linalg.matmul ins(%a, %b : tensor<100x40xf64>, tensor<40x12xf64>) outs(%c : tensor<100x12xf64>) -> tensor<100x12xf64>
+    %1 = linalg.matmul ins(%d, %e : tensor<100x40xf32>, tensor<40x12xbf16>) outs(%c : tensor<100x12xf64>) -> tensor<100x12xf64>
+    %2 = linalg.matmul ins(%f, %g : tensor<100x40xf16>, tensor<40x12xf16>) outs(%h : tensor<100x12xf16>) -> tensor<100x12xf16>
+    return %0, %1, %2 : tensor<100x12xf64>, tensor<100x12xf64>, tensor<100x12xf16>
   }
 }

@@ -83,6 +83,11 @@ TEST(Difference, tolerances_by_type) {
   EXPECT_EQ(defaultTolerance(result, DType::f32).kind, Tolerance::Kind::maxAbs);
   EXPECT_EQ(defaultTolerance(result, DType::f32).bound, 1e-5);
   EXPECT_EQ(defaultTolerance(result, DType::bf16).bound, 4e-3);
+  EXPECT_EQ(defaultTolerance(result, DType::f16).bound, 4e-3);
+  result.dtype = DType::f64;
+  EXPECT_EQ(defaultTolerance(result, DType::f64).bound, 1e-13);
+  // The LSE of f64 beside operands of other types.
+  EXPECT_EQ(defaultTolerance(result, DType::f16).bound, 1e-13);
 }
 
 TEST(Difference, elements_as_text) {

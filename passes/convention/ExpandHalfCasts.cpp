@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Conversions of f16 as integer arithmetic, on scalars and vectors. Runs before
+// the lowering to LLVM, which calls a library for each element where the target
+// has no instruction. The results are those of vcvtph2ps and vcvtps2ph, NaN
+// included.
+
+#include "passes/Passes.h"
+#include "passes/analysis/TargetInfo.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_EXPANDHALFCASTS
+#include "passes/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+using arith::CmpIPredicate;
+
+// An f32 has 13 fraction bits more than an f16.
+static constexpr int32_t kDropped = 13;
+// The difference of their biases, in place.
+static constexpr int32_t kRebias = (127 - 15) << 23;
+static constexpr int32_t kHalfInfinity = 0x7c00;
+// 2^-14 in f32, the smallest normal f16; and 2^-24, the smallest subnormal.
+static constexpr int32_t kLeastNormal = 0x38800000;
+static constexpr double kHalfUnit = 0x1p-24;
+
+/// `type` with other elements.
+static Type withElement(Type type, Type element) {
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return shaped.clone(element);
+  return element;
+}
+
+namespace {
+
+/// Integer arithmetic on 32-bit values of one shape.
+struct BitBuilder {
+  BitBuilder(OpBuilder &b, Location loc, Type shape)
+      : b(b), loc(loc), type(withElement(shape, b.getI32Type())),
+        f32(withElement(shape, b.getF32Type())) {}
+
+  Value constant(Type type, Attribute value) {
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      value = DenseElementsAttr::get(shaped, value);
+    return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
+  }
+  Value i(int32_t x) { return constant(type, b.getI32IntegerAttr(x)); }
+  Value f(double x) { return constant(f32, b.getF32FloatAttr(x)); }
+  template <typename OpTy> Value op(Value x, Value y) {
+    return OpTy::create(b, loc, x, y);
+  }
+  template <typename OpTy> Value op(Value x, int32_t y) {
+    return op<OpTy>(x, i(y));
+  }
+  Value compare(CmpIPredicate predicate, Value x, int32_t y) {
+    return arith::CmpIOp::create(b, loc, predicate, x, i(y));
+  }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, loc, condition, x, y);
+  }
+  Value toInt(Value x) { return arith::BitcastOp::create(b, loc, type, x); }
+  Value toFloat(Value x) { return arith::BitcastOp::create(b, loc, f32, x); }
+
+  OpBuilder &b;
+  Location loc;
+  Type type, f32;
+};
+
+} // namespace
+
+/// f16 to f32, exactly.
+static Value emitExtend(OpBuilder &b, Location loc, Value x) {
+  BitBuilder m(b, loc, x.getType());
+  Type i16 = withElement(x.getType(), b.getI16Type());
+  Value bits = arith::ExtUIOp::create(b, loc, m.type,
+                                      arith::BitcastOp::create(b, loc, i16, x));
+  Value magnitude = m.op<arith::AndIOp>(bits, 0x7fff);
+  Value sign = m.op<arith::ShLIOp>(m.op<arith::AndIOp>(bits, 0x8000), 16);
+
+  Value normal =
+      m.op<arith::AddIOp>(m.op<arith::ShLIOp>(magnitude, kDropped), kRebias);
+  // Infinity and NaN have the largest exponent in both; a NaN becomes quiet.
+  Value special = m.op<arith::AddIOp>(normal, kRebias);
+  special = m.select(m.compare(CmpIPredicate::ugt, magnitude, kHalfInfinity),
+                     m.op<arith::OrIOp>(special, 0x400000), special);
+  // A subnormal is a number of units.
+  Value units = arith::SIToFPOp::create(b, loc, m.f32, magnitude);
+  Value subnormal = m.toInt(m.op<arith::MulFOp>(units, m.f(kHalfUnit)));
+
+  Value result = m.select(
+      m.compare(CmpIPredicate::uge, magnitude, kHalfInfinity), special, normal);
+  result = m.select(m.compare(CmpIPredicate::ult, magnitude, 0x400), subnormal,
+                    result);
+  return m.toFloat(m.op<arith::OrIOp>(result, sign));
+}
+
+/// f32 to f16, rounded once to nearest, ties to even.
+static Value emitRound(OpBuilder &b, Location loc, Value x) {
+  BitBuilder m(b, loc, x.getType());
+  Value bits = m.toInt(x);
+  Value magnitude = m.op<arith::AndIOp>(bits, 0x7fffffff);
+  Value sign = m.op<arith::AndIOp>(m.op<arith::ShRUIOp>(bits, 16), 0x8000);
+
+  // Add half of the last place that stays, less one where the bit above is
+  // even, and cut. A carry runs into the exponent as it should, and what is
+  // above the largest number becomes infinity.
+  Value odd = m.op<arith::AndIOp>(m.op<arith::ShRUIOp>(magnitude, kDropped), 1);
+  Value bumped = m.op<arith::AddIOp>(
+      m.op<arith::AddIOp>(magnitude, (1 << (kDropped - 1)) - 1), odd);
+  Value normal =
+      m.op<arith::ShRUIOp>(m.op<arith::SubIOp>(bumped, kRebias), kDropped);
+  normal = m.op<arith::MinUIOp>(normal, kHalfInfinity);
+  // A NaN keeps the upper bits of its fraction and becomes quiet.
+  Value fraction =
+      m.op<arith::AndIOp>(m.op<arith::ShRUIOp>(magnitude, kDropped), 0x3ff);
+  Value nan = m.op<arith::OrIOp>(fraction, kHalfInfinity | 0x200);
+  // The last place of 1/2 is the unit of subnormals: adding it rounds.
+  Value half = m.f(0.5);
+  Value sum = m.op<arith::AddFOp>(m.toFloat(magnitude), half);
+  Value subnormal = m.op<arith::SubIOp>(m.toInt(sum), m.toInt(half));
+
+  Value result = m.select(m.compare(CmpIPredicate::ugt, magnitude, 0x7f800000),
+                          nan, normal);
+  result = m.select(m.compare(CmpIPredicate::ult, magnitude, kLeastNormal),
+                    subnormal, result);
+  Type i16 = withElement(x.getType(), b.getI16Type());
+  Value narrow =
+      arith::TruncIOp::create(b, loc, i16, m.op<arith::OrIOp>(result, sign));
+  return arith::BitcastOp::create(
+      b, loc, withElement(x.getType(), b.getF16Type()), narrow);
+}
+
+namespace {
+
+/// arith.extf %x : f16 to f64  ->  arith.extf (arith.extf %x : f16 to f32)
+/// arith.extf %x : f16 to f32  ->  integer arithmetic, without F16C
+struct ExpandExtend : public OpRewritePattern<arith::ExtFOp> {
+  ExpandExtend(MLIRContext *context, const TargetInfo &target)
+      : OpRewritePattern(context), target(target) {}
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getIn().getType()).isF16())
+      return rewriter.notifyMatchFailure(op, "not from f16");
+    Location loc = op.getLoc();
+    Type f32 = withElement(op.getType(), rewriter.getF32Type());
+    if (op.getType() != f32) {
+      Value single = arith::ExtFOp::create(rewriter, loc, f32, op.getIn());
+      rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), single);
+      return success();
+    }
+    if (target.has(CpuFeatures::f16c))
+      return rewriter.notifyMatchFailure(op, "the target has F16C");
+    rewriter.replaceOp(op, emitExtend(rewriter, loc, op.getIn()));
+    return success();
+  }
+
+  const TargetInfo &target;
+};
+
+/// arith.truncf %x : f32 to f16  ->  integer arithmetic, without F16C
+struct ExpandRound : public OpRewritePattern<arith::TruncFOp> {
+  ExpandRound(MLIRContext *context, const TargetInfo &target)
+      : OpRewritePattern(context), target(target) {}
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (target.has(CpuFeatures::f16c))
+      return rewriter.notifyMatchFailure(op, "the target has F16C");
+    if (!getElementTypeOrSelf(op.getType()).isF16() ||
+        !getElementTypeOrSelf(op.getIn().getType()).isF32())
+      return rewriter.notifyMatchFailure(op, "not from f32 to f16");
+    if (op.getRoundingmodeAttr())
+      return rewriter.notifyMatchFailure(op, "has a rounding mode");
+    rewriter.replaceOp(op, emitRound(rewriter, op.getLoc(), op.getIn()));
+    return success();
+  }
+
+  const TargetInfo &target;
+};
+
+struct ExpandHalfCastsPass
+    : public attn::impl::ExpandHalfCastsBase<ExpandHalfCastsPass> {
+  void runOnOperation() override {
+    const TargetInfo *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ExpandExtend, ExpandRound>(&getContext(), *target);
+    // Folding would merge the two steps from f16 to f64 again.
+    GreedyRewriteConfig config;
+    config.enableFolding(false);
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
