@@ -3,6 +3,8 @@
 #
 #   runtime   attn::runtime, the engine for host programs; needs no LLVM
 #   mlir      attn::dialect and attn::passes, for compilers; needs MLIR
+#   ahead     attn_compile_ahead() and attn::ahead, for programs with compiled
+#             attention in them; needs libomp
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -65,13 +67,14 @@ function(attn_install_programs)
     /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
   set_target_properties(${ARGN} PROPERTIES
     INSTALL_RPATH "$ORIGIN/${to_libraries}")
-  install(TARGETS ${ARGN} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${ARGN} EXPORT attn-ahead
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
 # attn_install_package(): the files that find_package(attn) reads. Once, after
 # everything that is installed.
 function(attn_install_package)
-  foreach(component runtime mlir)
+  foreach(component runtime mlir ahead)
     install(EXPORT attn-${component} NAMESPACE attn::
       FILE attn-${component}.cmake DESTINATION ${ATTN_PACKAGE_DIR})
   endforeach()
@@ -85,5 +88,6 @@ function(attn_install_package)
     COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/attnConfig.cmake
     ${PROJECT_BINARY_DIR}/attnConfigVersion.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/attnAhead.cmake
     DESTINATION ${ATTN_PACKAGE_DIR})
 endfunction()

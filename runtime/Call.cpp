@@ -118,6 +118,15 @@ planResults(const CompiledFunction &function, const std::vector<Value> &inputs,
   return sizes;
 }
 
+Result<std::vector<std::vector<int64_t>>>
+planFunction(const CompiledFunction &function,
+             const std::vector<Value> &inputs) {
+  Arguments arguments;
+  if (Result<void> done = addInputs(function, inputs, arguments); !done)
+    return done.error();
+  return planResults(function, inputs, arguments);
+}
+
 Result<std::vector<Tensor>> callFunction(const CompiledFunction &function,
                                          const std::vector<Value> &inputs) {
   const Signature &signature = function.signature;

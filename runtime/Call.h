@@ -10,6 +10,11 @@
 
 namespace attn {
 
+/// Checks the inputs and gives the sizes of each result.
+Result<std::vector<std::vector<int64_t>>>
+planFunction(const CompiledFunction &function,
+             const std::vector<Value> &inputs);
+
 /// Checks the inputs, plans, allocates the results and runs the kernel.
 Result<std::vector<Tensor>> callFunction(const CompiledFunction &function,
                                          const std::vector<Value> &inputs);

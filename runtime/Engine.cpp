@@ -6,6 +6,7 @@
 
 #include "runtime/Call.h"
 #include "runtime/Files.h"
+#include "runtime/ahead/Header.h"
 #include "runtime/cache/ModuleCache.h"
 #include "runtime/code/CompilerLibrary.h"
 #include "runtime/code/OpenMp.h"
@@ -218,6 +219,35 @@ static Result<std::string> emit(CompileRequest request, std::string_view kind) {
 
 Result<std::string> Program::emit(std::string_view kind) const {
   return attn::emit(impl->request, kind);
+}
+
+Result<AheadModule> Engine::compileAhead(const std::string &path,
+                                         const std::string &prefix) const {
+  if (!isIdentifier(prefix))
+    return Error{ErrorCode::invalidArgument,
+                 "prefix: expected a name in C and C++, got '" + prefix + "'"};
+  Result<std::string> text = readFile(path, maxFileBytes);
+  if (!text)
+    return text.error();
+  const Result<CompilerLibrary> &compiler = CompilerLibrary::get();
+  if (!compiler)
+    return compiler.error();
+  CompileRequest request = CompileRequest::forOptions(impl->options);
+  request.text = std::move(*text);
+  request.name = path;
+  request.output = "ahead";
+  request.prefix = prefix;
+  Result<std::string> reply = compiler->compile(request);
+  if (!reply)
+    return reply.error();
+  Result<ModuleImage> image = decodeImage(*reply);
+  if (!image)
+    return image.error();
+  Result<std::string> header = aheadHeader(prefix, *image);
+  if (!header)
+    return header.error();
+  return AheadModule{std::move(image->object), std::move(*header),
+                     std::move(image->target)};
 }
 
 Result<std::string> Engine::emitFile(const std::string &path,

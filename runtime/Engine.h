@@ -136,6 +136,16 @@ private:
   std::shared_ptr<const Impl> impl;
 };
 
+/// Code that is compiled ahead of time.
+struct AheadModule {
+  /// A relocatable object file, to link with the library attn::ahead.
+  std::string object;
+  /// C and C++ that call it, for attn/runtime/Ahead.h.
+  std::string header;
+  /// The target that "host" stood for.
+  std::string target;
+};
+
 /// Compiles programs and keeps them: the same text under the same options is
 /// compiled once. Cheap to copy (copies share the memory) and safe to use from
 /// several threads.
@@ -156,6 +166,17 @@ public:
   /// As Program::emit(), for a target that need not run here.
   Result<std::string> emitFile(const std::string &path,
                                std::string_view kind) const;
+
+  /// Compiles code for programs to link, which then need neither the compiler
+  /// nor this library. For functions of the source the header declares
+  /// PREFIX_FUNCTION() and PREFIX_FUNCTION_plan(), for main PREFIX() and
+  /// PREFIX_plan(). The target "host" stands for the one of attn's targets that
+  /// fits this CPU; code refuses to run where its target is lacking.
+  ///
+  /// Errors: those of compiling, a prefix that is no name in C, and functions
+  /// with the same name in C.
+  Result<AheadModule> compileAhead(const std::string &path,
+                                   const std::string &prefix) const;
 
   const EngineOptions &options() const;
 

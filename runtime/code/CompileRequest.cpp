@@ -30,6 +30,7 @@ std::string encode(const CompileRequest &request) {
   bytes.number(options.mapMask);
   bytes.number(options.remarks);
   bytes.text(request.output);
+  bytes.text(request.prefix);
   bytes.text(request.whyNoTiles);
   bytes.text(request.name);
   bytes.text(request.text);
@@ -49,6 +50,7 @@ Result<CompileRequest> decodeRequest(std::string_view encoded) {
   options.mapMask = bytes.number(1);
   options.remarks = bytes.number(1);
   request.output = bytes.text();
+  request.prefix = bytes.text();
   request.whyNoTiles = bytes.text();
   request.name = bytes.text();
   request.text = bytes.text();

@@ -15,8 +15,10 @@ struct CompileRequest {
   std::string name;
   EngineOptions options;
   /// "llvm", "asm" or "obj" for the whole module in that form; empty for the
-  /// image of a module.
+  /// image of a module; "ahead" for one whose object is for linkers.
   std::string output;
+  /// What symbols start with, ahead of time.
+  std::string prefix = {};
   /// Why the process that runs the code can't use tiles of AMX; empty if it
   /// can, or if the options rule them out.
   std::string whyNoTiles = {};

@@ -20,8 +20,9 @@ using AttnReceiver = void (*)(void *receiver, const char *bytes, size_t size);
 using AttnCompilerFunction = void (*)(const char *request, size_t size,
                                       AttnReceiver receive, void *receiver);
 
-/// Raised when the bytes change: requests, replies or images.
-static constexpr uint64_t attnInterfaceVersion = 4;
+/// Raised when the bytes change: requests, replies or images, which are also in
+/// object files that were compiled ahead of time.
+static constexpr uint64_t attnInterfaceVersion = 5;
 
 /// What the library was built with.
 uint64_t attnCompilerVersion();

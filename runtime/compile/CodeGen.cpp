@@ -50,12 +50,19 @@ static Result<void> optimise(llvm::Module &module,
 }
 
 Result<std::unique_ptr<llvm::TargetMachine>>
-prepareForTarget(llvm::Module &module, HostTarget &target) {
+prepareForTarget(llvm::Module &module, HostTarget &target, CodeUse use) {
   target.builder.setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
-  // Absolute 64-bit addresses: the loader needs neither stubs nor tables for
-  // functions that lie out of reach, and kernels are as fast as with others.
-  target.builder.setRelocationModel(llvm::Reloc::Static);
-  target.builder.setCodeModel(llvm::CodeModel::Large);
+  if (use == CodeUse::load) {
+    // Absolute 64-bit addresses: the loader needs neither stubs nor tables for
+    // functions that lie out of reach, and kernels are as fast as with others.
+    target.builder.setRelocationModel(llvm::Reloc::Static);
+    target.builder.setCodeModel(llvm::CodeModel::Large);
+  } else {
+    // For programs and libraries at any address.
+    target.builder.setRelocationModel(llvm::Reloc::PIC_);
+    target.builder.setCodeModel(llvm::CodeModel::Small);
+    module.setPICLevel(llvm::PICLevel::BigPIC);
+  }
   auto machine = target.builder.createTargetMachine();
   if (!machine)
     return Error{ErrorCode::unsupported, toString(machine.takeError())};

@@ -11,9 +11,13 @@
 
 namespace attn {
 
+/// Who puts the code into memory: our loader, or a linker.
+enum class CodeUse { load, link };
+
 /// Makes the module one for this machine and optimises it.
 Result<std::unique_ptr<llvm::TargetMachine>>
-prepareForTarget(llvm::Module &module, HostTarget &target);
+prepareForTarget(llvm::Module &module, HostTarget &target,
+                 CodeUse use = CodeUse::load);
 
 /// Assembly text or an object file. Consumes the module's IR.
 Result<std::string> generateCode(llvm::Module &module,

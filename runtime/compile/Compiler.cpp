@@ -5,6 +5,7 @@
 
 #include "runtime/compile/Compiler.h"
 
+#include "runtime/compile/Ahead.h"
 #include "runtime/compile/BigStack.h"
 #include "runtime/compile/CodeGen.h"
 #include "runtime/compile/Diagnostics.h"
@@ -106,6 +107,14 @@ Compilation::Compilation(const CompileRequest &request)
 }
 
 static Result<HostTarget> findTarget(const CompileRequest &request) {
+  // What is linked may run elsewhere: the target is what its name promises, not
+  // all that this CPU has.
+  if (request.output == "ahead" && request.options.target == "host") {
+    Result<HostTarget> host = resolveHostTarget("host", request.whyNoTiles);
+    if (!host)
+      return host.error();
+    return resolveHostTarget(host->name, request.whyNoTiles, TargetUse::emit);
+  }
   return resolveHostTarget(request.options.target, request.whyNoTiles,
                            request.output.empty() ? TargetUse::run
                                                   : TargetUse::emit);
@@ -172,7 +181,9 @@ Result<void> Compilation::lower() {
                                        /*disableVerification=*/true);
   if (!llvmModule)
     return failure("the module has no translation to LLVM IR");
-  auto prepared = prepareForTarget(*llvmModule, *target);
+  auto prepared = prepareForTarget(*llvmModule, *target,
+                                   request.output == "ahead" ? CodeUse::link
+                                                             : CodeUse::load);
   if (!prepared)
     return prepared.error();
   machine = std::move(*prepared);
@@ -205,14 +216,16 @@ static bool callsOpenMp(const llvm::Module &module) {
 Result<ModuleImage> Compilation::finish() {
   ModuleImage image;
   image.usesOpenMp = callsOpenMp(*llvmModule);
-  Result<std::string> object = generate(llvm::CodeGenFileType::ObjectFile);
-  if (!object)
-    return object.error();
-  image.object = std::move(*object);
   image.functions = std::move(source->functions);
   for (CompiledFunction &function : image.functions)
     function.rules = rules.lookup(function.signature.function + ".plan");
   image.target = target->name;
+  if (request.output == "ahead")
+    exportAhead(*llvmModule, image, request.prefix);
+  Result<std::string> object = generate(llvm::CodeGenFileType::ObjectFile);
+  if (!object)
+    return object.error();
+  image.object = std::move(*object);
   if (request.options.remarks)
     image.remarks = diagnostics.remarks();
   return image;

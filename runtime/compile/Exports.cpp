@@ -53,7 +53,7 @@ void attnCompile(const char *request, size_t size, AttnReceiver receive,
                  void *receiver) {
   serve(request, size, receive, receiver,
         [](const CompileRequest &request) -> Result<std::string> {
-          if (!request.output.empty())
+          if (!request.output.empty() && request.output != "ahead")
             return emitModule(request);
           Result<ModuleImage> image = compile(request);
           if (!image)

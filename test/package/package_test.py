@@ -15,8 +15,10 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -91,7 +93,34 @@ def check_opt_tool(build, prefix, compiler):
            "strided-opt: expected the mask to be verified")
 
 
-EXAMPLE_CHECKS = {"jit-host": check_jit_host, "opt-tool": check_opt_tool}
+def check_ahead(build, prefix, compiler):
+    configure(EXAMPLES / "ahead", build, prefix, compiler, *NO_LLVM)
+    run("cmake", "--build", build)
+    program = build / "ahead"
+    expect("ok: largest difference" in run(program), "ahead: expected ok")
+    expect_no_llvm(program)
+    expect(not [name for name in needed(program) if "attn" in name],
+           "ahead: expected no library of attn")
+    times = []
+    for _ in range(20):
+        start = time.perf_counter()
+        subprocess.run([program], stdout=subprocess.DEVNULL, check=True)
+        times.append(1000 * (time.perf_counter() - start))
+    print(f"from start to result: {statistics.median(times):.1f} ms, "
+          f"at best {min(times):.1f} ms")
+
+
+def check_ahead_errors(build, prefix, compiler):
+    c_compiler = compiler.replace("clang++", "clang").replace("g++", "gcc")
+    configure(pathlib.Path(__file__).parent / "ahead-errors", build, prefix,
+              compiler, f"-DCMAKE_C_COMPILER={c_compiler}",
+              "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror", *NO_LLVM)
+    run("cmake", "--build", build)
+    run(build / "ahead-errors")
+
+
+EXAMPLE_CHECKS = {"jit-host": check_jit_host, "opt-tool": check_opt_tool,
+                  "ahead": check_ahead, "ahead-errors": check_ahead_errors}
 
 
 def check_programs(prefix):
@@ -154,7 +183,7 @@ def check_errors(_build, work):
 
     for find, options, expected in [
             ("attn REQUIRED COMPONENTS gpu", [],
-             "components of attn: expected some of runtime, mlir"),
+             "components of attn: expected some of runtime, mlir, ahead"),
             ("attn REQUIRED COMPONENTS runtime mlir", NO_LLVM,
              "component mlir of attn: expected MLIR 22.1"),
             ("attn 7.1 REQUIRED", [],

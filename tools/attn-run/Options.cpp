@@ -217,6 +217,12 @@ static Result<void> applyOption(const std::string &argument,
                "unknown option '" + name + "': expected one of " + allNames()};
 }
 
+/// NAME.o in some folder, beside which there will be NAME.h.
+static bool isObjectFile(const std::string &path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  return name.size() > 2 && name.substr(name.size() - 2) == ".o";
+}
+
 /// Combinations that can't be served.
 static Result<void> checkCombination(const Options &options) {
   if (options.help)
@@ -225,8 +231,11 @@ static Result<void> checkCombination(const Options &options) {
     return Error{ErrorCode::invalidArgument, "expected a file, got none"};
   if (!options.emitFile.empty() && options.emit.empty())
     return optionError("-o", "expected --emit beside it");
-  if (options.emit == "obj" && options.emitFile.empty())
-    return optionError("--emit", "expected -o FILE beside obj");
+  if (options.emit == "obj" && !isObjectFile(options.emitFile))
+    return optionError(
+        "--emit",
+        "expected -o NAME.o beside obj, got " +
+            (options.emitFile.empty() ? "none" : "'" + options.emitFile + "'"));
   if (options.noCache && options.engine.cacheDir)
     return optionError("--no-cache", "expected no --cache-dir beside it");
   if ((options.atol || options.rtol) && !options.check &&
@@ -296,7 +305,9 @@ Compiles a file just in time and runs one of its functions.
   --benchmark[=N]     time N runs (20) and print one line of JSON
   --seed=N            of random inputs (0)
   --threads=N         threads of a call; 0 is one per core
-  --emit=KIND         print llvm, asm or obj instead of running; -o FILE
+  --emit=KIND         instead of running, print llvm or asm (or -o FILE), or
+                      with -o NAME.o write obj, an object file to link, and
+                      NAME.h, which declares its functions for C and C++
   --exact             the exponential of f32 for bf16, too
   --plot-mask=FILE    draw the tiles of a mask as SVG: which are skipped, run
                       without mask code and with it; small ones with elements.

@@ -14,6 +14,7 @@
 #include "runtime/Files.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 
 using namespace attn;
@@ -45,7 +46,29 @@ static Result<Signature> chooseFunction(const Program &program,
                "option --function: expected one of " + known + ", got none"};
 }
 
+/// Writes FOLDER/NAME.o and FOLDER/NAME.h, which give functions the prefix
+/// NAME.
+static int emitObject(const Options &options) {
+  std::string stem = options.emitFile.substr(0, options.emitFile.rfind('.'));
+  std::string prefix = stem.substr(stem.rfind('/') + 1);
+  for (char &c : prefix)
+    c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (std::isdigit(static_cast<unsigned char>(prefix[0])))
+    prefix = "_" + prefix;
+  Result<AheadModule> module =
+      Engine(options.engine).compileAhead(options.file, prefix);
+  if (!module)
+    return fail(module.error());
+  if (Result<void> done = writeFile(options.emitFile, {module->object}); !done)
+    return fail(done.error());
+  if (Result<void> done = writeFile(stem + ".h", {module->header}); !done)
+    return fail(done.error());
+  return 0;
+}
+
 static int emit(const Options &options) {
+  if (options.emit == "obj")
+    return emitObject(options);
   Result<std::string> code =
       Engine(options.engine).emitFile(options.file, options.emit);
   if (!code)

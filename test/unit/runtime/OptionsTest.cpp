@@ -56,9 +56,9 @@ TEST(Options, everything_in_any_order) {
 TEST(Options, optional_values) {
   EXPECT_EQ(parseOptions({"a", "--benchmark"})->benchmark, 20);
   EXPECT_TRUE(parseOptions({"--help"})->help);
-  Result<Options> options = parseOptions({"a", "--emit=obj", "-o", "b"});
+  Result<Options> options = parseOptions({"a", "--emit=obj", "-o", "b.o"});
   ASSERT_TRUE(options.ok());
-  EXPECT_EQ(options->emitFile, "b");
+  EXPECT_EQ(options->emitFile, "b.o");
 }
 
 TEST(Options, where_compiled_code_is_kept) {
@@ -109,7 +109,11 @@ TEST(Options, errors_name_the_option_and_what_is_allowed) {
 
 TEST(Options, combinations) {
   EXPECT_EQ(errorOf({"a", "--emit=obj"}),
-            "option --emit: expected -o FILE beside obj");
+            "option --emit: expected -o NAME.o beside obj, got none");
+  for (const char *name : {"b", "b.obj", ".o", "folder/.o", "b.o/"})
+    EXPECT_EQ(errorOf({"a", "--emit=obj", "-o", name}),
+              "option --emit: expected -o NAME.o beside obj, got '" +
+                  std::string(name) + "'");
   EXPECT_EQ(errorOf({"a", "-o", "b"}), "option -o: expected --emit beside it");
   EXPECT_EQ(errorOf({"a", "-o"}), "option -o: expected one file");
   EXPECT_EQ(errorOf({"a", "--rtol=1"}),
