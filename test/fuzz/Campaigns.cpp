@@ -10,7 +10,7 @@ std::optional<NamedCampaign> attn::fuzz::findCampaign(const std::string &name,
                                                       std::string &known) {
   for (NamedCampaign (*make)() :
        {irCampaign, compileCampaign, referenceCampaign, pipelineCampaign,
-        npyCampaign, specCampaign, optionsCampaign}) {
+        npyCampaign, onnxCampaign, specCampaign, optionsCampaign}) {
     NamedCampaign named = make();
     if (named.name == name)
       return named;

@@ -41,6 +41,8 @@ NamedCampaign pipelineCampaign();
 NamedCampaign npyCampaign();
 /// Command lines of attn-run.
 NamedCampaign optionsCampaign();
+/// Models and tensors of ONNX, imported.
+NamedCampaign onnxCampaign();
 /// SPEC strings of attn-run, evaluated where they are small.
 NamedCampaign specCampaign();
 

@@ -141,6 +141,7 @@ NamedCampaign attn::fuzz::optionsCampaign() {
        "--expect=@o.npy\n--atol=1e-5\n--rtol=0.5\nx.mlir\n--threads=2",
        "x.mlir\n--benchmark=10\n--device=reference\n--output=@o.npy",
        "x.mlir\n--emit=asm\n--benchmark", "--help",
+       "--onnx-test=d\n--device=reference\n--atol=1e-3", "--import=x.onnx",
        "x.mlir\n--cache-dir=d\n--remarks", "x.mlir\n--no-cache"},
       {"--", "-", "=", "\n", "--input", "--output", "--expect", "--emit",
        "--benchmark", "--remarks", "--dump", "--cache-dir", "--no-cache", "-o",

@@ -156,6 +156,8 @@ static const std::vector<Option> &table() {
       text("--device", [](Options &o) -> auto & { return o.engine.device; }),
       text("--target", [](Options &o) -> auto & { return o.engine.target; }),
       text("--dump", [](Options &o) -> auto & { return o.engine.dumpDir; }),
+      text("--onnx-test", [](Options &o) -> auto & { return o.onnxTest; }),
+      text("--import", [](Options &o) -> auto & { return o.import; }),
       spec(
           "--input", parseInputSpec,
           +[](Options &o) -> auto & { return o.inputs; }),
@@ -223,10 +225,35 @@ static bool isObjectFile(const std::string &path) {
   return name.size() > 2 && name.substr(name.size() - 2) == ".o";
 }
 
+/// What runs or reads ONNX instead of a file of IR takes the options that have
+/// a meaning there.
+static Result<void> checkOnnx(const Options &options,
+                              const std::set<std::string> &seen) {
+  bool isTest = !options.onnxTest.empty();
+  const char *name = isTest ? "--onnx-test" : "--import";
+  std::set<std::string> fitting = {name};
+  if (isTest)
+    fitting.insert({"--device", "--target", "--threads", "--atol", "--rtol",
+                    "--exact", "--dump", "--cache-dir", "--no-cache"});
+  for (const std::string &other : seen)
+    if (!fitting.count(other))
+      return optionError(other,
+                         std::string("expected no ") + name + " beside it");
+  if (!options.file.empty() || !options.emitFile.empty())
+    return optionError(name, "expected no file beside it, got '" +
+                                 options.file + options.emitFile + "'");
+  return {};
+}
+
 /// Combinations that can't be served.
-static Result<void> checkCombination(const Options &options) {
+static Result<void> checkCombination(const Options &options,
+                                     const std::set<std::string> &seen) {
   if (options.help)
     return {};
+  if (options.noCache && options.engine.cacheDir)
+    return optionError("--no-cache", "expected no --cache-dir beside it");
+  if (!options.onnxTest.empty() || !options.import.empty())
+    return checkOnnx(options, seen);
   if (options.file.empty())
     return Error{ErrorCode::invalidArgument, "expected a file, got none"};
   if (!options.emitFile.empty() && options.emit.empty())
@@ -236,8 +263,6 @@ static Result<void> checkCombination(const Options &options) {
         "--emit",
         "expected -o NAME.o beside obj, got " +
             (options.emitFile.empty() ? "none" : "'" + options.emitFile + "'"));
-  if (options.noCache && options.engine.cacheDir)
-    return optionError("--no-cache", "expected no --cache-dir beside it");
   if ((options.atol || options.rtol) && !options.check &&
       !options.verifyStages && options.expected.empty())
     return optionError(options.atol ? "--atol" : "--rtol",
@@ -277,7 +302,7 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
       options.file = argument;
     }
   }
-  if (Result<void> done = checkCombination(options); !done)
+  if (Result<void> done = checkCombination(options, seen); !done)
     return done.error();
   if (options.noCache)
     options.engine.cacheDir = "";
@@ -286,8 +311,12 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
 
 const char *helpText() {
   return R"(usage: attn-run FILE.mlir [options]
+       attn-run --onnx-test=DIR [options]
+       attn-run --import=FILE.onnx
 
-Compiles a file just in time and runs one of its functions.
+Compiles a file just in time and runs one of its functions; or runs a node test
+of ONNX, DIR/model.onnx on every DIR/test_data_set_N; or prints the IR of the
+attention in a model.
 
   --function=NAME     the function to run; the only public one, or main
   --device=DEVICE     cpu, or reference (the plain lowering in f64)
@@ -300,6 +329,8 @@ Compiles a file just in time and runs one of its functions.
   --verify-stages     the same after every stage, and name the first that
                       changes a result
   --atol=X --rtol=X   --expect: |got - expected| <= atol + rtol |expected|;
+                      --onnx-test: the same, by default 1e-7 and 1e-3 (bf16:
+                      8e-3);
                       the others: bounds on log-sum-exp (absolute) and on the
                       others (relative root mean square)
   --benchmark[=N]     time N runs (20) and print one line of JSON

@@ -83,9 +83,8 @@ static std::string formatIndex(int64_t index,
   return "[" + text;
 }
 
-/// The element to look at first when something is wrong.
-static void printWorst(const Difference &difference, const Tensor &got,
-                       const Tensor &expected) {
+void printWorst(const Difference &difference, const Tensor &got,
+                const Tensor &expected) {
   if (difference.worst >= 0)
     std::printf("  at %s: expected %.9g, got %.9g\n",
                 formatIndex(difference.worst, got.sizes()).c_str(),

@@ -7,6 +7,8 @@
 
 #include "Options.h"
 
+#include "runtime/Difference.h"
+
 namespace attn::run {
 
 /// "hit", "miss" or "off".
@@ -15,6 +17,10 @@ const char *name(CacheUse::State state);
 /// One line per result with its type, range and mean.
 void printSummary(const Signature &signature,
                   const std::vector<Tensor> &results);
+
+/// The element to look at first when something is wrong.
+void printWorst(const Difference &difference, const Tensor &got,
+                const Tensor &expected);
 
 /// Serves the --output options.
 Result<void> writeOutputs(const Options &options, const Signature &signature,

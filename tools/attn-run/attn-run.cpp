@@ -6,6 +6,7 @@
 
 #include "Benchmark.h"
 #include "Bind.h"
+#include "NodeTest.h"
 #include "Options.h"
 #include "PlotMask.h"
 #include "Report.h"
@@ -156,6 +157,23 @@ static int runFunction(const Options &options, const Program &program) {
   return *asExpected && *asReference && *asEveryStage ? 0 : exitMismatch;
 }
 
+static int runOnnxTest(const Options &options) {
+  NodeTestOptions test{options.engine, options.call, options.atol,
+                       options.rtol};
+  Result<bool> asExpected = runNodeTest(options.onnxTest, test);
+  if (!asExpected)
+    return fail(asExpected.error());
+  return *asExpected ? 0 : exitMismatch;
+}
+
+static int printImported(const std::string &path) {
+  Result<std::string> text = importFile(path);
+  if (!text)
+    return fail(text.error());
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   Result<Options> options =
       parseOptions({argv + std::min(argc, 1), argv + argc});
@@ -166,6 +184,10 @@ int main(int argc, char **argv) {
     std::fputs(helpText(), stdout);
     return 0;
   }
+  if (!options->import.empty())
+    return printImported(options->import);
+  if (!options->onnxTest.empty())
+    return runOnnxTest(*options);
   // Code can be looked at for a target that does not run here; remarks come
   // with a program.
   if (!options->emit.empty() && !options->engine.remarks)

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// ONNX Attention with results that can be worked out by hand, above all where
+// the operator's sources leave a choice (docs/onnx.md). With q = 0 all scores
+// are equal, so that a row is the mean of the values it sees.
+
+#include "test/onnx/Definition.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+using namespace attn;
+using namespace attn::onnxtest;
+using testing::DoubleNear;
+using testing::Each;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::IsNan;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+const double nan = std::nan("");
+
+class Attention : public testing::TestWithParam<const char *> {
+protected:
+  /// One batch entry, head and feature, without a cache.
+  static AttentionCase plain(int64_t queries, int64_t keys) {
+    AttentionCase c;
+    c.queries = queries;
+    c.keys = keys;
+    return c;
+  }
+
+  /// Q = 0, K = 1 and V = `values`, the same in every batch entry and head.
+  static Tensors meanInputs(const AttentionCase &c,
+                            const std::vector<double> &values) {
+    std::vector<double> all;
+    for (int64_t n = 0; n < c.batch * c.keyHeads; ++n)
+      all.insert(all.end(), values.begin(), values.end());
+    Tensors inputs;
+    inputs.emplace(
+        "Q",
+        tensorOf(c.dtype, {c.batch, c.queryHeads, c.queries, c.headSize}, {0}));
+    inputs.emplace(
+        "K", tensorOf(c.dtype, {c.batch, c.keyHeads, c.keys, c.headSize}, {1}));
+    inputs.emplace(
+        "V",
+        tensorOf(c.dtype, {c.batch, c.keyHeads, c.keys, c.valueSize}, all));
+    return inputs;
+  }
+
+  std::vector<double> call(const AttentionCase &c, const Tensors &inputs,
+                           const std::string &output = "Y") {
+    Result<Tensors> got = callModel(makeModel(c), inputs, GetParam());
+    EXPECT_TRUE(got.ok()) << got.error().message;
+    return got ? elementsOf(got->at(output)) : std::vector<double>{};
+  }
+
+  /// The result is what the definition says, on random inputs.
+  void expectDefined(const AttentionCase &c, double tolerance = 1e-5) {
+    SCOPED_TRACE(c.describe());
+    std::mt19937 random(7);
+    Tensors inputs = makeInputs(c, random);
+    Result<Tensors> got = callModel(makeModel(c), inputs, GetParam());
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    for (const auto &[name, tensor] : define(c, inputs))
+      EXPECT_THAT(elementsOf(got->at(name)),
+                  testing::Pointwise(testing::DoubleNear(tolerance),
+                                     elementsOf(tensor)))
+          << name;
+  }
+};
+
+TEST_P(Attention, a_row_without_a_key_is_0) {
+  AttentionCase c = plain(2, 3);
+  c.maskType = DType::i1;
+  c.maskSizes = {2, 3};
+  Tensors inputs = meanInputs(c, {1, 2, 6});
+  inputs.emplace("attn_mask", tensorOf(DType::i1, {2, 3}, {0, 0, 0, 1, 0, 1}));
+  EXPECT_THAT(call(c, inputs), ElementsAre(0, 3.5));
+
+  c.maskType = DType::f32;
+  inputs.erase("attn_mask");
+  inputs.emplace("attn_mask",
+                 tensorOf(DType::f32, {2, 3},
+                          {-infinity, -infinity, -infinity, 0, -infinity, 0}));
+  EXPECT_THAT(call(c, inputs), ElementsAre(0, 3.5));
+}
+
+TEST_P(Attention, the_lowest_finite_number_is_a_number) {
+  AttentionCase c = plain(1, 3);
+  c.maskType = DType::f32;
+  c.maskSizes = {1, 3};
+  Tensors inputs = meanInputs(c, {1, 2, 6});
+  inputs.emplace("attn_mask", tensorOf(DType::f32, {1, 3},
+                                       {-std::numeric_limits<float>::max()}));
+  EXPECT_THAT(call(c, inputs), ElementsAre(3));
+}
+
+TEST_P(Attention, what_is_masked_does_not_matter) {
+  AttentionCase c = plain(1, 3);
+  c.maskType = DType::i1;
+  c.maskSizes = {3};
+  for (double poison : {nan, infinity, -infinity}) {
+    Tensors inputs = meanInputs(c, {1, poison, 6});
+    inputs.at("K").set(1, poison);
+    inputs.emplace("attn_mask", tensorOf(DType::i1, {3}, {1, 0, 1}));
+    EXPECT_THAT(call(c, inputs), ElementsAre(3.5));
+  }
+}
+
+TEST_P(Attention, what_is_past_the_length_does_not_matter) {
+  AttentionCase c = plain(1, 4);
+  c.hasLengths = true;
+  Tensors inputs = meanInputs(c, {1, 2, nan, infinity});
+  inputs.at("K").set(2, nan);
+  inputs.emplace("nonpad_kv_seqlen", tensorOf(DType::i64, {1}, {2}));
+  EXPECT_THAT(call(c, inputs), ElementsAre(1.5));
+}
+
+TEST_P(Attention, masked_scores_of_mode_2_are_minus_infinity) {
+  AttentionCase c = plain(2, 2);
+  c.isCausal = c.wantsScores = true;
+  c.mode = 2;
+  Tensors inputs = meanInputs(c, {1, 2});
+  inputs.at("Q").set(0, 2);
+  inputs.at("K").set(1, nan);
+  EXPECT_THAT(call(c, inputs, "qk_matmul_output"),
+              ElementsAre(2, -infinity, 0, IsNan()));
+}
+
+TEST_P(Attention, weights_of_a_row_without_a_key_are_0) {
+  AttentionCase c = plain(2, 2);
+  c.wantsScores = true;
+  c.mode = 3;
+  c.maskType = DType::i1;
+  c.maskSizes = {2, 1};
+  c.opset = 23;
+  Tensors inputs = meanInputs(c, {1, 2});
+  inputs.emplace("attn_mask", tensorOf(DType::i1, {2, 1}, {0, 1}));
+  EXPECT_THAT(call(c, inputs, "qk_matmul_output"), ElementsAre(0, 0, 0.5, 0.5));
+}
+
+TEST_P(Attention, without_keys_a_row_is_0) {
+  AttentionCase c = plain(2, 0);
+  EXPECT_THAT(call(c, meanInputs(c, {})), ElementsAre(0, 0));
+}
+
+TEST_P(Attention, without_queries_or_batch_there_is_no_result) {
+  AttentionCase c = plain(0, 2);
+  EXPECT_THAT(call(c, meanInputs(c, {1, 2})), IsEmpty());
+  c = plain(2, 2);
+  c.batch = 0;
+  EXPECT_THAT(call(c, meanInputs(c, {})), IsEmpty());
+}
+
+TEST_P(Attention, scale_is_any_finite_number) {
+  AttentionCase c = plain(1, 2);
+  c.scale = 0;
+  Tensors inputs = meanInputs(c, {1, 3});
+  inputs.at("Q").set(0, 5);
+  inputs.at("K").set(1, -4);
+  EXPECT_THAT(call(c, inputs), ElementsAre(2));
+  // The scores are -ln 3 and 0.
+  c.scale = -1;
+  inputs.at("Q").set(0, std::log(3.0));
+  inputs.at("K").set(1, 0);
+  EXPECT_THAT(call(c, inputs), ElementsAre(DoubleNear(2.5, 1e-6)));
+}
+
+TEST_P(Attention, causal_without_a_cache_is_top_left) {
+  AttentionCase c = plain(1, 3);
+  c.isCausal = true;
+  EXPECT_THAT(call(c, meanInputs(c, {5, 7, 9})), ElementsAre(5));
+  c.queries = 2;
+  EXPECT_THAT(call(c, meanInputs(c, {5, 7, 9})), ElementsAre(5, 6));
+}
+
+/// Queries follow the cache, whatever the number of new keys.
+TEST_P(Attention, causal_with_a_cache_starts_behind_it) {
+  AttentionCase c = plain(2, 3);
+  c.isCausal = true;
+  c.past = 1;
+  Tensors inputs = meanInputs(c, {3, 5, 8});
+  inputs.emplace("past_key", tensorOf(DType::f32, {1, 1, 1, 1}, {0}));
+  inputs.emplace("past_value", tensorOf(DType::f32, {1, 1, 1, 1}, {1}));
+  EXPECT_THAT(call(c, inputs), ElementsAre(2, 3));
+  EXPECT_THAT(call(c, inputs, "present_value"), ElementsAre(1, 3, 5, 8));
+}
+
+/// The last query stands at the last key; the first rows of a batch entry with
+/// fewer keys than queries see none.
+TEST_P(Attention, causal_with_lengths_is_bottom_right) {
+  AttentionCase c = plain(2, 4);
+  c.batch = 3;
+  c.isCausal = c.hasLengths = true;
+  Tensors inputs = meanInputs(c, {1, 3, 8, 10});
+  inputs.emplace("nonpad_kv_seqlen", tensorOf(DType::i64, {3}, {3, 1, 0}));
+  EXPECT_THAT(call(c, inputs), ElementsAre(2, 4, 0, 1, 0, 0));
+}
+
+TEST_P(Attention, masks_have_any_rank) {
+  AttentionCase c = plain(2, 3);
+  c.batch = c.queryHeads = c.keyHeads = 2;
+  c.maskType = DType::i1;
+  Tensors inputs = meanInputs(c, {1, 2, 6});
+  auto with = [&](std::vector<int64_t> sizes, std::vector<double> elements) {
+    c.maskSizes = sizes;
+    inputs.erase("attn_mask");
+    inputs.emplace("attn_mask", tensorOf(DType::i1, sizes, elements));
+    return call(c, inputs);
+  };
+  EXPECT_THAT(with({3}, {1, 0, 1}), Each(3.5));
+  EXPECT_THAT(with({1, 3}, {0, 1, 1}), Each(4));
+  EXPECT_THAT(with({2, 3}, {1, 1, 1, 0, 0, 1}),
+              ElementsAre(3, 6, 3, 6, 3, 6, 3, 6));
+  // Rank 3 is heads, queries and keys.
+  EXPECT_THAT(with({2, 1, 3}, {1, 0, 0, 0, 1, 0}),
+              ElementsAre(1, 1, 2, 2, 1, 1, 2, 2));
+  EXPECT_THAT(with({2, 1, 1, 3}, {1, 0, 0, 0, 1, 0}),
+              ElementsAre(1, 1, 1, 1, 2, 2, 2, 2));
+}
+
+/// From opset 24 on; the missing keys are masked. Before, 1 broadcasts.
+TEST_P(Attention, masks_may_be_short) {
+  AttentionCase c = plain(1, 3);
+  c.opset = 24;
+  Tensors inputs = meanInputs(c, {1, 2, 6});
+  auto with = [&](DType type, std::vector<double> elements) {
+    int64_t size = static_cast<int64_t>(elements.size());
+    c.maskType = type;
+    c.maskSizes = {1, size};
+    inputs.erase("attn_mask");
+    inputs.emplace("attn_mask", tensorOf(type, {1, size}, elements));
+    return call(c, inputs);
+  };
+  EXPECT_THAT(with(DType::i1, {1, 1}), ElementsAre(1.5));
+  EXPECT_THAT(with(DType::f32, {0, 0}), ElementsAre(1.5));
+  EXPECT_THAT(with(DType::i1, {1}), ElementsAre(1));
+  c.opset = 23;
+  EXPECT_THAT(with(DType::i1, {1}), ElementsAre(3));
+}
+
+TEST_P(Attention, integer_masks_are_added) {
+  AttentionCase c = plain(1, 2);
+  c.maskType = DType::i32;
+  c.maskSizes = {2};
+  Tensors inputs = meanInputs(c, {1, 2});
+  inputs.emplace("attn_mask", tensorOf(DType::i32, {2}, {0, -200}));
+  EXPECT_THAT(call(c, inputs), ElementsAre(1));
+  inputs.at("attn_mask").set(1, 0);
+  EXPECT_THAT(call(c, inputs), ElementsAre(1.5));
+}
+
+/// 2048 + 1 is no number of f16.
+TEST_P(Attention, f16_is_computed_in_f32) {
+  AttentionCase c = plain(1, 2);
+  c.dtype = DType::f16;
+  c.headSize = 2;
+  c.scale = 1;
+  Tensors inputs = meanInputs(c, {0, 2});
+  inputs.erase("K");
+  inputs.emplace("K", tensorOf(DType::f16, {1, 1, 2, 2}, {2048, 1, 2048, 0}));
+  inputs.at("Q").set(0, 1);
+  inputs.at("Q").set(1, std::log(2.0));
+  // The scores differ by ln 2.
+  EXPECT_THAT(call(c, inputs), ElementsAre(DoubleNear(2.0 / 3, 1e-3)));
+}
+
+TEST_P(Attention, double_precision_on_request) {
+  AttentionCase c = plain(1, 2);
+  c.precision = DType::f64;
+  c.scale = 1;
+  Tensors inputs = meanInputs(c, {0, 1});
+  // The scores 1e8 and 1e8 + 0.5 are one number of f32.
+  c.headSize = 2;
+  inputs.erase("Q");
+  inputs.erase("K");
+  inputs.emplace("Q", tensorOf(DType::f32, {1, 1, 1, 2}, {1e4, 0.5}));
+  inputs.emplace("K", tensorOf(DType::f32, {1, 1, 2, 2}, {1e4, 0, 1e4, 1}));
+  EXPECT_THAT(call(c, inputs),
+              ElementsAre(DoubleNear(1 / (1 + std::exp(-0.5)), 1e-6)));
+}
+
+/// The windows of opset 25.
+class Window : public Attention {};
+
+TEST_P(Window, causal_with_two_keys_on_the_left) {
+  AttentionCase c = plain(5, 5);
+  c.isCausal = true;
+  c.left = 2;
+  EXPECT_THAT(call(c, meanInputs(c, {0, 1, 2, 3, 4})),
+              ElementsAre(0, 0.5, 1, 2, 3));
+}
+
+TEST_P(Window, bidirectional) {
+  AttentionCase c = plain(5, 5);
+  c.left = 1;
+  c.right = 2;
+  EXPECT_THAT(call(c, meanInputs(c, {0, 1, 2, 3, 4})),
+              ElementsAre(1, 1.5, 2.5, 3, 3.5));
+}
+
+TEST_P(Window, without_bounds_sees_everything) {
+  AttentionCase c = plain(2, 5);
+  EXPECT_THAT(call(c, meanInputs(c, {0, 1, 2, 3, 4})), ElementsAre(2, 2));
+}
+
+TEST_P(Window, of_0_is_the_query_itself) {
+  AttentionCase c = plain(3, 3);
+  c.left = c.right = 0;
+  EXPECT_THAT(call(c, meanInputs(c, {4, 5, 9})), ElementsAre(4, 5, 9));
+}
+
+TEST_P(Window, beside_a_boolean_mask_of_rank_1) {
+  AttentionCase c = plain(4, 4);
+  c.isCausal = true;
+  c.left = 1;
+  c.maskType = DType::i1;
+  c.maskSizes = {4};
+  Tensors inputs = meanInputs(c, {1, 2, 4, 8});
+  inputs.emplace("attn_mask", tensorOf(DType::i1, {4}, {1, 0, 1, 1}));
+  EXPECT_THAT(call(c, inputs), ElementsAre(1, 1, 4, 6));
+}
+
+TEST_P(Window, behind_a_cache) {
+  AttentionCase c = plain(2, 2);
+  c.isCausal = true;
+  c.left = 2;
+  c.past = 8;
+  Tensors inputs = meanInputs(c, {8, 9});
+  inputs.emplace("past_key", tensorOf(DType::f32, {1, 1, 8, 1}, {1}));
+  inputs.emplace("past_value",
+                 tensorOf(DType::f32, {1, 1, 8, 1}, {0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_THAT(call(c, inputs), ElementsAre(7, 8));
+}
+
+/// Positions of a cache of the caller's go by the lengths, 6 and 7 of 8.
+TEST_P(Window, in_a_cache_of_the_callers) {
+  AttentionCase c = plain(2, 8);
+  c.batch = 2;
+  c.queryHeads = c.keyHeads = 2;
+  c.isCausal = c.hasLengths = true;
+  c.left = 1;
+  Tensors inputs = meanInputs(c, {0, 1, 2, 3, 4, 5, 6, 7});
+  inputs.emplace("nonpad_kv_seqlen", tensorOf(DType::i64, {2}, {6, 7}));
+  EXPECT_THAT(call(c, inputs),
+              ElementsAre(3.5, 4.5, 3.5, 4.5, 4.5, 5.5, 4.5, 5.5));
+  // Masks of heads, of batch entries and of keys, and one in f16.
+  c.maskType = DType::f32;
+  for (std::vector<int64_t> sizes :
+       {std::vector<int64_t>{2, 1, 8}, {2, 1, 2, 8}, {2, 8}}) {
+    c.maskSizes = sizes;
+    expectDefined(c);
+  }
+  c.maskType = DType::f16;
+  expectDefined(c);
+}
+
+TEST_P(Window, of_packed_heads_that_share_keys) {
+  AttentionCase c = plain(5, 5);
+  c.isPacked = c.isCausal = true;
+  c.queryHeads = 4;
+  c.headSize = 4;
+  c.valueSize = 6;
+  c.left = 2;
+  expectDefined(c);
+}
+
+TEST_P(Window, with_everything) {
+  AttentionCase c = plain(4, 6);
+  c.batch = 2;
+  c.queryHeads = 4;
+  c.keyHeads = 2;
+  c.headSize = 8;
+  c.valueSize = 8;
+  c.left = 1;
+  c.right = 1;
+  c.softcap = 2;
+  c.precision = DType::f64;
+  c.mode = 3;
+  c.wantsScores = true;
+  c.maskType = DType::f32;
+  c.maskSizes = {2, 4, 4, 6};
+  expectDefined(c);
+  // One row without a key.
+  Tensors inputs = meanInputs(c, std::vector<double>(6 * 8, 1));
+  inputs.emplace("attn_mask", tensorOf(DType::f32, {2, 4, 4, 6}, {0}));
+  for (int64_t t = 0; t < 6; ++t)
+    inputs.at("attn_mask").set(t, -infinity);
+  std::vector<double> weights = call(c, inputs, "qk_matmul_output");
+  weights.resize(12);
+  EXPECT_THAT(weights, ElementsAre(0, 0, 0, 0, 0, 0, DoubleNear(1. / 3, 1e-6),
+                                   DoubleNear(1. / 3, 1e-6),
+                                   DoubleNear(1. / 3, 1e-6), 0, 0, 0));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Attention,
+                         testing::Values("cpu", "reference"),
+                         [](const auto &info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Devices, Window, testing::Values("cpu", "reference"),
+                         [](const auto &info) { return info.param; });
+
+} // namespace
