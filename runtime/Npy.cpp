@@ -31,11 +31,13 @@ static std::string describeStart(std::string_view bytes) {
   return text.empty() ? "nothing" : text;
 }
 
+namespace {
 /// Where the dictionary is in the file.
 struct HeaderExtent {
   uint64_t begin;
   uint64_t size;
 };
+} // namespace
 
 static Result<HeaderExtent> findHeader(const InputFile &file) {
   std::string start(std::min<uint64_t>(file.size(), 12), '\0');
