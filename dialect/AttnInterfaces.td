@@ -74,6 +74,10 @@ def Attn_SoftmaxFamilyInterface : OpInterface<"SoftmaxFamilyInterface"> {
       "::mlir::Value", "getKeyOffset">,
     InterfaceMethod<"Logit per query head that joins each sum without a "
       "value, or null.", "::mlir::Value", "getSinks">,
+    InterfaceMethod<"First query rows of packed sequences and their end, or "
+      "null.", "::mlir::Value", "getQueryStarts">,
+    InterfaceMethod<"First key rows of packed sequences and their end, or "
+      "null.", "::mlir::Value", "getKeyStarts">,
     InterfaceMethod<"The clauses as operands that can be removed.",
       "::mlir::MutableOperandRange", "getSoftcapValueMutable">,
     InterfaceMethod<"See getSoftcapValueMutable.",

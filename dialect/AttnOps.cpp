@@ -217,7 +217,7 @@ static LogicalResult verifyTypes(SoftmaxFamilyInterface op) {
   return success();
 }
 
-/// c13 to c17, c23: numbers, positions and masks.
+/// c13 to c17, c23, c28: numbers, positions, masks and starts.
 static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
   if (std::optional<APFloat> scale = op.getScale();
       scale && failed(verifyScale(op, *scale, getComputeType(op))))
@@ -240,6 +240,18 @@ static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
            << (usesPrefix ? "one with a mask that reads it, got none"
                           : "none without a mask that reads it, such as "
                             "#attn.prefix");
+  if (static_cast<bool>(op.getQueryStarts()) !=
+      static_cast<bool>(op.getKeyStarts()))
+    return op->emitOpError()
+           << (op.getQueryStarts() ? "key_starts" : "query_starts")
+           << ": expected one beside "
+           << (op.getQueryStarts() ? "query_starts" : "key_starts")
+           << ", got none";
+  for (auto [name, operand] : {std::pair{"bias", op.getBias()},
+                               {"select", op.getSelect()},
+                               {"lengths", op.getLengths()}})
+    if (operand && op.getQueryStarts())
+      return op->emitOpError() << name << ": expected none beside query_starts";
   if (op.getAlign() && op.getOffset())
     return op->emitOpError() << "offset: expected no offset beside align";
   if (dependsOnPosition(op) && !op.getAlign() && !op.getOffset())

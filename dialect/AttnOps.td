@@ -23,6 +23,8 @@ def Attn_PerHead : RankedTensorOf<[F16, BF16, F32, F64],
     [HasAnyRankOfPred<[1]>], "1-D tensor (query heads)">;
 def Attn_Bias : RankedTensorOf<[F16, BF16, F32, F64],
     [HasAnyRankOfPred<[1, 2, 3, 4]>], "tensor of rank 1 to 4">;
+def Attn_Starts : RankedTensorOf<[I32, I64], [HasAnyRankOfPred<[1]>],
+    "1-D tensor (sequences + 1)">;
 // Booleans are bytes from the source stage on, of which 0 is false.
 def Attn_Select : RankedTensorOf<[I1, I8], [HasAnyRankOfPred<[1, 2, 3, 4]>],
     "tensor of rank 1 to 4">;
@@ -49,7 +51,9 @@ class Attn_SoftmaxFamilyOp<string mnemonic, list<Trait> traits = []>
     Optional<Attn_Select>:$select,
     Optional<Attn_PerBatch>:$lengths,
     Optional<Index>:$key_offset,
-    Optional<Attn_PerHead>:$sinks);
+    Optional<Attn_PerHead>:$sinks,
+    Optional<Attn_Starts>:$query_starts,
+    Optional<Attn_Starts>:$key_starts);
   let regions = (region AnyRegion:$score, AnyRegion:$keep);
   let results = (outs Attn_FloatTensor4D:$output,
                       Optional<Attn_LseTensor>:$lse);
@@ -69,6 +73,8 @@ class Attn_SoftmaxFamilyOp<string mnemonic, list<Trait> traits = []>
     (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
     (`key_offset` `(` $key_offset^ `:` type($key_offset) `)`)?
     (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
+    (`query_starts` `(` $query_starts^ `:` type($query_starts) `)`)?
+    (`key_starts` `(` $key_starts^ `:` type($key_starts) `)`)?
     (`score` $score^)?
     (`keep` $keep^)?
     attr-dict `:` `(` type($query) `,` type($key) `,` type($value) `)` `->`
@@ -121,6 +127,7 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     | lengths | B | keys in use, clamped to 0..Skv |
     | key_offset | index | position of key row 0, default 0 |
     | sinks | Hq | f32 or type of query |
+    | query_starts, key_starts | N + 1 | first rows of N packed sequences, and the end |
     | output | B x H x Sq x Dv | type of query |
     | lse | B x H x Sq | natural log; f64 if query is of f64, else f32 |
 
@@ -131,6 +138,15 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     matter (a mask attribute, alibi, a region that uses i) names one of the
     three. bias and select go by rows r and t; they broadcast right-aligned, a
     size of 1 stretching, known or found at run time.
+
+    Packed batches. With query_starts and key_starts, B is 1 and N sequences lie
+    one behind the other: sequence n has the query rows from query_starts[n] to
+    below query_starts[n + 1], and the keys likewise. Rows and positions count
+    from the start of the sequence, `align(bottom_right)` goes by its own numbers
+    of queries and keys, and b is n: offset and prefix have N entries. Starts are
+    clamped to 0..Sq (0..Skv), and one that is less than those before it counts
+    as the greatest of them. A query row of no sequence gives O = 0 and
+    lse = -inf. bias, select and lengths do not stand beside starts.
 
     Masks. A key is kept if every mask attribute, the keep region, select and
     the lengths keep it. The lowest finite number as a bias is a number; -inf
@@ -157,7 +173,9 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     region result; c20 region operations; c21 captured tensors are not empty
     where they are read; c22 prefix has B entries; c23 prefix is there if and
     only if a mask reads it; c24 alibi has Hq entries; c25 bias and c26 select
-    broadcast; c27 sinks has Hq entries.
+    broadcast; c27 sinks has Hq entries; c28 query_starts and key_starts are both
+    there or neither, and no bias, select or lengths beside them; c29 with starts
+    B = 1; c30 starts have an equal number of entries, at least 1.
 
     Example:
     ```mlir
@@ -201,6 +219,53 @@ def Attn_GqaOp : Attn_SoftmaxFamilyOp<"gqa",
     ```
   }];
   let extraClassDeclaration = sharedDeclaration;
+}
+
+def Attn_MergeOp : Attn_Op<"merge", [
+    Pure, DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                                    ["reifyResultShapes"]>]> {
+  let summary = "attention over two sets of keys from attention over each";
+  let description = [{
+    For the results (O1, lse1) and (O2, lse2) of the same queries over disjoint
+    keys, as of a prefix that several sequences share or of the steps of a ring:
+
+        lse = ln(exp(lse1) + exp(lse2))
+        O   = exp(lse1 - lse) O1 + exp(lse2 - lse) O2
+
+    (Rabe and Staats 2021, "Self-attention Does Not Need O(n^2) Memory", section
+    3). All lse are natural logarithms.
+
+    | operand | shape | type |
+    |---|---|---|
+    | first_output, second_output | B x H x S x Dv | one of f16, bf16, f32, f64 |
+    | first_lse, second_lse | B x H x S | f64 beside outputs of f64, else f32 |
+    | output, lse | as the operands | |
+
+    A part without keys, of which lse is -inf, changes nothing and its output is
+    not used, whatever it holds; two such parts give O = 0 and lse = -inf. NaN or
+    +inf in an lse makes the row and its lse NaN. Sums are of the type of lse; O
+    is rounded once. A sink belongs to one of the parts.
+
+    Constraints: outputs have one type, and lse have that of its sums; sizes of
+    each dimension agree.
+
+    Example:
+    ```mlir
+    %o, %lse = attn.merge %o1, %lse1, %o2, %lse2
+        : (tensor<?x8x?x64xf32>, tensor<?x8x?xf32>, tensor<?x8x?x64xf32>,
+           tensor<?x8x?xf32>) -> (tensor<?x8x?x64xf32>, tensor<?x8x?xf32>)
+    ```
+  }];
+  let arguments = (ins Attn_FloatTensor4D:$first_output,
+                       Attn_LseTensor:$first_lse,
+                       Attn_FloatTensor4D:$second_output,
+                       Attn_LseTensor:$second_lse);
+  let results = (outs Attn_FloatTensor4D:$output, Attn_LseTensor:$lse);
+  let assemblyFormat = [{
+    $first_output `,` $first_lse `,` $second_output `,` $second_lse attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
 }
 
 def Attn_YieldOp : Attn_Op<"yield", [

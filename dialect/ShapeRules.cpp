@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The list of shape constraints of the softmax family, c2 to c12 and c22 to
-// c27, and the numbers that are attributes, c13 and c14.
+// c30, and the numbers that are attributes, c13 and c14.
 
 #include "dialect/ShapeRules.h"
 
@@ -16,6 +16,8 @@ bool ShapeRule::holds(int64_t expectedSize, int64_t gotSize) const {
     return expectedSize == 0 ? gotSize == 0 : gotSize % expectedSize == 0;
   case Kind::Broadcast:
     return gotSize == 1 || gotSize == expectedSize;
+  case Kind::OneFewer:
+    return gotSize == expectedSize - 1;
   case Kind::AtLeastOne:
     return gotSize >= 1;
   }
@@ -50,8 +52,14 @@ SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
   add(6, Kind::Equal, {query, 3}, {key, 3}, "key", "head dim", "from query");
   add(7, Kind::Equal, {key, 2}, {value, 2}, "value", "length", "from key");
   add(8, Kind::AtLeastOne, {}, {query, 3}, "query", "head dim of at least", "");
+  Value starts = op.getQueryStarts();
   auto addPerBatch = [&](int number, Value operand, StringRef name) {
-    if (operand && isa<RankedTensorType>(operand.getType()))
+    if (!operand || !isa<RankedTensorType>(operand.getType()))
+      return;
+    if (starts)
+      add(number, Kind::OneFewer, {starts, 0}, {operand, 0}, name,
+          "entries to be one fewer than", "from query_starts");
+    else
       add(number, Kind::Equal, {query, 0}, {operand, 0}, name, "batch",
           "from query");
   };
@@ -81,6 +89,13 @@ SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
   addBroadcast(25, op.getBias(), "bias");
   addBroadcast(26, op.getSelect(), "select");
   addPerHead(27, op.getSinks(), "sinks");
+  if (starts && op.getKeyStarts()) {
+    add(29, Kind::Equal, {}, {query, 0}, "query", "batch", "with query_starts");
+    add(30, Kind::Equal, {starts, 0}, {op.getKeyStarts(), 0}, "key_starts",
+        "entries", "from query_starts");
+    add(30, Kind::AtLeastOne, {}, {starts, 0}, "query_starts",
+        "entries of at least", "");
+  }
   return rules;
 }
 
@@ -94,7 +109,11 @@ std::optional<int64_t> attn::getStaticSize(DimRef ref) {
 }
 
 LogicalResult attn::verifyShapeRules(SoftmaxFamilyInterface op) {
-  for (const ShapeRule &rule : getShapeRules(op)) {
+  return verifyShapeRules(op, getShapeRules(op));
+}
+
+LogicalResult attn::verifyShapeRules(Operation *op, ArrayRef<ShapeRule> rules) {
+  for (const ShapeRule &rule : rules) {
     std::optional<int64_t> expected = getStaticSize(rule.expected);
     std::optional<int64_t> got = getStaticSize(rule.got);
     if (!expected || !got || rule.holds(*expected, *got))

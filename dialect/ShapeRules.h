@@ -26,6 +26,7 @@ struct ShapeRule {
     Equal,      ///< got == expected
     MultipleOf, ///< got is a multiple of expected; 0 only of anything
     Broadcast,  ///< got == 1 or got == expected
+    OneFewer,   ///< got == expected - 1
     AtLeastOne  ///< got >= 1; expected is not used
   };
   Kind kind;
@@ -47,6 +48,12 @@ struct ShapeRule {
 
 /// The rules of `op` in the order in which they are to be checked.
 SmallVector<ShapeRule> getShapeRules(SoftmaxFamilyInterface op);
+
+/// The rules of `op` in the order in which they are to be checked.
+SmallVector<ShapeRule> getShapeRules(MergeOp op);
+
+/// Checks those of `rules`, of `op`, whose sizes are both static.
+LogicalResult verifyShapeRules(Operation *op, ArrayRef<ShapeRule> rules);
 
 /// Checks every rule of `op` whose sizes are both static.
 LogicalResult verifyShapeRules(SoftmaxFamilyInterface op);

@@ -68,6 +68,30 @@ def ExpandClauses : Pass<"attn-expand-clauses", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ExpandMerge : Pass<"attn-expand-merge", "::mlir::func::FuncOp"> {
+  let summary = "write attn.merge as linalg";
+  let description = [{
+    Guarantees: no `attn.merge` is left. The shares of the two parts and the lse
+    are one `linalg.generic` over rows, the output another over its elements, in
+    the type of lse, or in f64 with the option `wide`.
+
+    ```mlir
+    %o, %lse = attn.merge %o1, %lse1, %o2, %lse2 : ...
+      ->
+    %s:3 = linalg.generic ... ins(%lse1, %lse2) outs(...) { exp, log }
+    %o = linalg.generic ... ins(%o1, %s#0, %o2, %s#1) outs(...) { mulf, addf }
+    ```
+  }];
+  let options = [
+    Option<"wide", "wide", "bool", /*default=*/"false",
+           "compute in f64 and round each result once">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 // Tile: attn -> scf and attn tile ops.
 
 def CountTiles : Pass<"attn-count-tiles", "ModuleOp"> {

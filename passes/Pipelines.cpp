@@ -58,6 +58,8 @@ void attn::buildSource(OpPassManager &pm, const PipelineOptions &options) {
 void attn::buildRewrite(OpPassManager &pm, const PipelineOptions &options) {
   // What changes single logits is a region.
   pm.addNestedPass<func::FuncOp>(createExpandClauses());
+  // Merged results are plain arithmetic.
+  pm.addNestedPass<func::FuncOp>(createExpandMerge());
   // Attention in its one form: no clause without effect, G = 1 is softmax.
   addSimplification(pm);
   endStage(pm, options, "rewrite");
@@ -105,6 +107,9 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
 void attn::buildDecompose(OpPassManager &pm, const PipelineOptions &options) {
   // Attention is linalg in f64, as it is defined; no rewrite has run.
   pm.addNestedPass<func::FuncOp>(createDecomposeSoftmax());
+  ExpandMergeOptions merge;
+  merge.wide = true;
+  pm.addNestedPass<func::FuncOp>(createExpandMerge(merge));
   // There are tiles only where stage tile is to be told from stage cpu.
   pm.addNestedPass<func::FuncOp>(createDecomposeTiles());
   endStage(pm, options, "decompose");

@@ -37,9 +37,9 @@ strided::EveryAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 /// (i - j) mod step = 0.
-Value strided::EveryAttr::buildKeep(OpBuilder &builder, Location loc, Value,
-                                    Value, Value i, Value j) const {
-  Value distance = arith::SubIOp::create(builder, loc, i, j);
+Value strided::EveryAttr::buildKeep(OpBuilder &builder, Location loc,
+                                    mlir::attn::MaskCoordinates at) const {
+  Value distance = arith::SubIOp::create(builder, loc, at.i, at.j);
   Value step = arith::ConstantIndexOp::create(builder, loc, getStep());
   Value rest = arith::RemSIOp::create(builder, loc, distance, step);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);

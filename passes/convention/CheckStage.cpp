@@ -78,9 +78,9 @@ static bool isSourceOp(Operation *op) {
   }
   if (op->getParentOfType<SoftmaxFamilyInterface>())
     return true; // The verifier has the list of what a region may hold.
-  if (isa<SoftmaxFamilyInterface, func::FuncOp, func::ReturnOp, tensor::EmptyOp,
-          tensor::CastOp, tensor::CollapseShapeOp, linalg::YieldOp,
-          linalg::IndexOp, arith::ConstantOp>(op))
+  if (isa<SoftmaxFamilyInterface, MergeOp, func::FuncOp, func::ReturnOp,
+          tensor::EmptyOp, tensor::CastOp, tensor::CollapseShapeOp,
+          linalg::YieldOp, linalg::IndexOp, arith::ConstantOp>(op))
     return true;
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
     return isStaticSplit(expand);
@@ -109,7 +109,7 @@ static bool isAllowedAfter(StringRef stage, Operation *op) {
   if (stage == "source" || stage == "rewrite")
     return isSourceOp(op);
   if (stage == "tile")
-    return !isa<SoftmaxFamilyInterface>(op);
+    return !isa<SoftmaxFamilyInterface, MergeOp>(op);
   if (stage == "decompose")
     return !isa<AttnDialect>(dialect);
   return isa<LLVM::LLVMDialect, omp::OpenMPDialect>(dialect);

@@ -23,10 +23,12 @@ FailureOr<Value> PlanRules::getSize(DimRef ref) {
 
 LogicalResult PlanRules::addRules(Operation *op) {
   if (auto attention = dyn_cast<SoftmaxFamilyInterface>(op)) {
-    if (failed(addShapeRules(attention)))
+    if (failed(addShapeRules(op, getShapeRules(attention))))
       return failure();
     return addCaptureRules(attention);
   }
+  if (auto merge = dyn_cast<MergeOp>(op))
+    return addShapeRules(op, getShapeRules(merge));
   if (auto cast = dyn_cast<tensor::CastOp>(op))
     return addCastRules(cast);
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))
@@ -63,8 +65,10 @@ LogicalResult PlanRules::addEqual(DimRef expected, DimRef got,
   return success();
 }
 
-LogicalResult PlanRules::addShapeRules(SoftmaxFamilyInterface op) {
-  for (const ShapeRule &rule : getShapeRules(op)) {
+LogicalResult PlanRules::addShapeRules(Operation *op,
+                                       ArrayRef<ShapeRule> shapeRules) {
+  Location loc = op->getLoc();
+  for (const ShapeRule &rule : shapeRules) {
     if (rule.kind == ShapeRule::Kind::Equal) {
       if (failed(addEqual(rule.expected, rule.got, rule.describe(op))))
         return failure();
@@ -80,15 +84,17 @@ LogicalResult PlanRules::addShapeRules(SoftmaxFamilyInterface op) {
     Value broken;
     if (rule.kind == ShapeRule::Kind::AtLeastOne) {
       broken = compare(CmpIPredicate::slt, *got, *expected);
+    } else if (rule.kind == ShapeRule::Kind::OneFewer) {
+      Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+      Value next = arith::AddIOp::create(builder, loc, *got, one);
+      broken = compare(CmpIPredicate::ne, next, *expected);
     } else if (rule.kind == ShapeRule::Kind::Broadcast) {
-      Location loc = op.getLoc();
       Value one = arith::ConstantIndexOp::create(builder, loc, 1);
       broken = arith::AndIOp::create(
           builder, loc, compare(CmpIPredicate::ne, *got, one),
           compare(CmpIPredicate::ne, *got, *expected));
     } else {
       // 0 has one multiple, 0, which the remainder by 1 in its place misses.
-      Location loc = op.getLoc();
       Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
       Value one = arith::ConstantIndexOp::create(builder, loc, 1);
       Value isZero = compare(CmpIPredicate::eq, *expected, zero);

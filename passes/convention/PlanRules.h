@@ -39,7 +39,7 @@ public:
   ArrayRef<PlanRule> getRules() const { return rules; }
 
 private:
-  LogicalResult addShapeRules(SoftmaxFamilyInterface op);
+  LogicalResult addShapeRules(Operation *op, ArrayRef<ShapeRule> shapeRules);
   LogicalResult addCaptureRules(SoftmaxFamilyInterface op);
   LogicalResult addCastRules(tensor::CastOp op);
   LogicalResult addConcatRules(tensor::ConcatOp op);

@@ -37,9 +37,27 @@ public:
 private:
   using Body = function_ref<Value(ValueRange)>;
 
-  SmallVector<Value> buildHead(Value b, Value h, ValueRange results);
+  /// Rows of the third dimension of an operand.
+  struct Rows {
+    OpFoldResult first, count;
+  };
+  /// Batch entry `number`: all rows of that index of the first dimension, or
+  /// some of those of index 0 where sequences are packed.
+  struct Entry {
+    Value number;
+    OpFoldResult batch;
+    Rows queries, keys;
+  };
+
+  SmallVector<Value> buildBatches(ValueRange results);
+  SmallVector<Value> buildSequences(ValueRange results);
+  SmallVector<Value> buildHeads(const Entry &entry, ValueRange results);
+  SmallVector<Value> buildHead(const Entry &entry, Value h, ValueRange results);
+  SmallVector<Value>
+  buildLoop(Value end, ValueRange inits,
+            function_ref<SmallVector<Value>(Value, ValueRange)> body);
   Value buildDots(Value query, Value key);
-  Value buildLogits(Value dots, Value b, Value h);
+  Value buildLogits(Value dots, const Entry &entry, Value h);
   Value buildWeight(Value logit, Value max);
   Value buildSinkWeights(Value sinks, Value rowMax);
   Value buildWeights(Value logits, Value rowMax);
@@ -66,9 +84,10 @@ private:
   struct HeadSlice {
     SmallVector<OpFoldResult> offsets, sizes, strides;
   };
-  HeadSlice getHeadSlice(Value tensor, Value b, Value h);
-  Value extractHead(Value tensor, Value b, Value h);
-  Value insertHead(Value head, Value tensor, Value b, Value h);
+  HeadSlice getHeadSlice(Value tensor, OpFoldResult batch, Value h, Rows rows);
+  Value extractHead(Value tensor, OpFoldResult batch, Value h, Rows rows);
+  Value insertHead(Value head, Value tensor, OpFoldResult batch, Value h,
+                   Rows rows);
   Value makeEmpty(ArrayRef<OpFoldResult> sizes, Type type) {
     return tensor::EmptyOp::create(builder, loc, sizes, type);
   }
@@ -95,30 +114,37 @@ private:
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 SoftmaxDecomposer::HeadSlice SoftmaxDecomposer::getHeadSlice(Value tensor,
-                                                             Value b, Value h) {
+                                                             OpFoldResult batch,
+                                                             Value h,
+                                                             Rows rows) {
   int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
   OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0);
-  HeadSlice slice{{b, h}, {one, one}, SmallVector<OpFoldResult>(rank, one)};
-  for (int64_t dim = 2; dim < rank; ++dim) {
+  HeadSlice slice{{batch, h, rows.first},
+                  {one, one, rows.count},
+                  SmallVector<OpFoldResult>(rank, one)};
+  if (rank == 4) {
     slice.offsets.push_back(zero);
-    slice.sizes.push_back(tensor::getMixedSize(builder, loc, tensor, dim));
+    slice.sizes.push_back(tensor::getMixedSize(builder, loc, tensor, 3));
   }
   return slice;
 }
 
-Value SoftmaxDecomposer::extractHead(Value tensor, Value b, Value h) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  HeadSlice slice = getHeadSlice(tensor, b, h);
-  auto headType = RankedTensorType::get(type.getShape().drop_front(2),
-                                        type.getElementType());
+Value SoftmaxDecomposer::extractHead(Value tensor, OpFoldResult batch, Value h,
+                                     Rows rows) {
+  HeadSlice slice = getHeadSlice(tensor, batch, h, rows);
+  SmallVector<int64_t> shape;
+  for (OpFoldResult size : ArrayRef(slice.sizes).drop_front(2))
+    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  auto headType =
+      RankedTensorType::get(shape, getElementTypeOrSelf(tensor.getType()));
   return tensor::ExtractSliceOp::create(builder, loc, headType, tensor,
                                         slice.offsets, slice.sizes,
                                         slice.strides);
 }
 
-Value SoftmaxDecomposer::insertHead(Value head, Value tensor, Value b,
-                                    Value h) {
-  HeadSlice slice = getHeadSlice(tensor, b, h);
+Value SoftmaxDecomposer::insertHead(Value head, Value tensor,
+                                    OpFoldResult batch, Value h, Rows rows) {
+  HeadSlice slice = getHeadSlice(tensor, batch, h, rows);
   return tensor::InsertSliceOp::create(
       builder, loc, head, tensor, slice.offsets, slice.sizes, slice.strides);
 }
@@ -137,14 +163,18 @@ Value SoftmaxDecomposer::buildDots(Value query, Value key) {
       });
 }
 
-Value SoftmaxDecomposer::buildLogits(Value dots, Value b, Value h) {
-  LogitBuilder::Positions positions = logit.buildPositions(b);
+Value SoftmaxDecomposer::buildLogits(Value dots, const Entry &entry, Value h) {
+  LogitBuilder::Positions positions = logit.buildPositions(
+      entry.number,
+      getValueOrCreateConstantIndexOp(builder, loc, entry.queries.count),
+      getValueOrCreateConstantIndexOp(builder, loc, entry.keys.count));
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, dots);
   return buildGeneric({dots}, makeEmpty(sizes, f64), {{0, 1}, {0, 1}}, 2,
                       [&](ValueRange args) -> Value {
                         Value r = linalg::IndexOp::create(builder, loc, 0);
                         Value t = linalg::IndexOp::create(builder, loc, 1);
-                        return logit.buildLogit(args[0], b, h, r, t, positions);
+                        return logit.buildLogit(args[0], entry.number, h, r, t,
+                                                positions);
                       });
 }
 
@@ -219,17 +249,17 @@ Value SoftmaxDecomposer::buildLse(Value rowMax, Value rowSum) {
 }
 
 /// One head of one batch entry; `results` and the values returned are whole.
-SmallVector<Value> SoftmaxDecomposer::buildHead(Value b, Value h,
+SmallVector<Value> SoftmaxDecomposer::buildHead(const Entry &entry, Value h,
                                                 ValueRange results) {
   // Heads of a group share their key and value head; nothing is repeated.
   Value group = arith::DivUIOp::create(builder, loc, getDim(op.getQuery(), 1),
                                        getDim(op.getKey(), 1));
   Value keyHead = arith::DivUIOp::create(builder, loc, h, group);
-  Value query = extractHead(op.getQuery(), b, h);
-  Value key = extractHead(op.getKey(), b, keyHead);
-  Value value = extractHead(op.getValue(), b, keyHead);
+  Value query = extractHead(op.getQuery(), entry.batch, h, entry.queries);
+  Value key = extractHead(op.getKey(), entry.batch, keyHead, entry.keys);
+  Value value = extractHead(op.getValue(), entry.batch, keyHead, entry.keys);
 
-  Value logits = buildLogits(buildDots(query, key), b, h);
+  Value logits = buildLogits(buildDots(query, key), entry, h);
   OpFoldResult rows = tensor::getMixedSize(builder, loc, query, 0);
   Value sinks = linalg::FillOp::create(builder, loc, logit.buildSink(h),
                                        makeEmpty({rows}, f64))
@@ -245,41 +275,103 @@ SmallVector<Value> SoftmaxDecomposer::buildHead(Value b, Value h,
         return arith::AddFOp::create(builder, loc, args[0], args[1]);
       });
   Value output = buildAverage(logits, weights, rowSum, value);
-  SmallVector<Value> inserted{insertHead(output, results[0], b, h)};
+  SmallVector<Value> inserted{
+      insertHead(output, results[0], entry.batch, h, entry.queries)};
   if (op.getLse())
-    inserted.push_back(insertHead(buildLse(rowMax, rowSum), results[1], b, h));
+    inserted.push_back(insertHead(buildLse(rowMax, rowSum), results[1],
+                                  entry.batch, h, entry.queries));
   return inserted;
+}
+
+SmallVector<Value> SoftmaxDecomposer::buildLoop(
+    Value end, ValueRange inits,
+    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(
+      builder, loc, makeIndex(0), end, makeIndex(1), inits,
+      [&](OpBuilder &inner, Location, Value index, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToEnd(inner.getInsertionBlock());
+        scf::YieldOp::create(builder, loc, body(index, carried));
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+SmallVector<Value> SoftmaxDecomposer::buildHeads(const Entry &entry,
+                                                 ValueRange results) {
+  return buildLoop(getDim(op.getQuery(), 1), results,
+                   [&](Value h, ValueRange carried) {
+                     return buildHead(entry, h, carried);
+                   });
+}
+
+SmallVector<Value> SoftmaxDecomposer::buildBatches(ValueRange results) {
+  OpFoldResult zero = builder.getIndexAttr(0);
+  Rows queries{zero, tensor::getMixedSize(builder, loc, op.getQuery(), 2)};
+  Rows keys{zero, tensor::getMixedSize(builder, loc, op.getKey(), 2)};
+  return buildLoop(getDim(op.getQuery(), 0), results,
+                   [&](Value b, ValueRange carried) {
+                     return buildHeads({b, b, queries, keys}, carried);
+                   });
+}
+
+/// Sequence n has the rows from start n to below start n + 1. Where a start is
+/// less than one before it, the sequence is empty.
+SmallVector<Value> SoftmaxDecomposer::buildSequences(ValueRange results) {
+  auto readStart = [&](Value starts, Value n, Value least, Value tensor) {
+    Value start = arith::MinSIOp::create(builder, loc,
+                                         buildPerBatch(builder, loc, starts, n),
+                                         getDim(tensor, 2));
+    return arith::MaxSIOp::create(builder, loc, start, least).getResult();
+  };
+  Value zero = makeIndex(0), one = makeIndex(1);
+  Value queryStarts = op.getQueryStarts(), keyStarts = op.getKeyStarts();
+  SmallVector<Value> inits(results);
+  inits.push_back(readStart(queryStarts, zero, zero, op.getQuery()));
+  inits.push_back(readStart(keyStarts, zero, zero, op.getKey()));
+  Value count =
+      arith::SubIOp::create(builder, loc, getDim(queryStarts, 0), one);
+  SmallVector<Value> all =
+      buildLoop(count, inits, [&](Value n, ValueRange carried) {
+        Value query = carried[carried.size() - 2], key = carried.back();
+        Value next = arith::AddIOp::create(builder, loc, n, one);
+        Value queryEnd = readStart(queryStarts, next, query, op.getQuery());
+        Value keyEnd = readStart(keyStarts, next, key, op.getKey());
+        auto count = [&](Value first, Value end) -> OpFoldResult {
+          return arith::SubIOp::create(builder, loc, end, first).getResult();
+        };
+        Entry entry{n,
+                    builder.getIndexAttr(0),
+                    {query, count(query, queryEnd)},
+                    {key, count(key, keyEnd)}};
+        SmallVector<Value> after = buildHeads(entry, carried.drop_back(2));
+        after.append({queryEnd, keyEnd});
+        return after;
+      });
+  all.truncate(results.size());
+  return all;
 }
 
 SmallVector<Value> SoftmaxDecomposer::build() {
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(builder, loc, op.getQuery());
   sizes[3] = tensor::getMixedSize(builder, loc, op.getValue(), 3);
-  auto outputType = cast<RankedTensorType>(op.getOutput().getType());
-  SmallVector<Value> inits{makeEmpty(sizes, outputType.getElementType())};
-  if (op.getLse())
-    inits.push_back(makeEmpty(ArrayRef<OpFoldResult>(sizes).take_front(3),
-                              getComputeType(op)));
-  Value zero = makeIndex(0), one = makeIndex(1);
-  auto buildLoop = [&](Value end, ValueRange inits,
-                       function_ref<SmallVector<Value>(Value, ValueRange)> body)
-      -> SmallVector<Value> {
-    auto loop = scf::ForOp::create(
-        builder, loc, zero, end, one, inits,
-        [&](OpBuilder &inner, Location, Value index, ValueRange carried) {
-          OpBuilder::InsertionGuard guard(builder);
-          builder.setInsertionPointToEnd(inner.getInsertionBlock());
-          scf::YieldOp::create(builder, loc, body(index, carried));
-        });
-    return SmallVector<Value>(loop.getResults());
-  };
-  return buildLoop(getDim(op.getQuery(), 0), inits,
-                   [&](Value b, ValueRange carried) {
-                     return buildLoop(getDim(op.getQuery(), 1), carried,
-                                      [&](Value h, ValueRange results) {
-                                        return buildHead(b, h, results);
-                                      });
-                   });
+  SmallVector<Value> inits;
+  for (Value result : op->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    Value init =
+        makeEmpty(ArrayRef<OpFoldResult>(sizes).take_front(type.getRank()),
+                  type.getElementType());
+    // A row of no sequence is a row without a key.
+    if (op.getQueryStarts()) {
+      Value rest = arith::ConstantOp::create(
+          builder, loc,
+          builder.getFloatAttr(type.getElementType(),
+                               type.getRank() == 4 ? 0.0 : -infinity));
+      init = linalg::FillOp::create(builder, loc, rest, init).getResult(0);
+    }
+    inits.push_back(init);
+  }
+  return op.getQueryStarts() ? buildSequences(inits) : buildBatches(inits);
 }
 
 namespace {

@@ -15,14 +15,14 @@ using arith::CmpIPredicate;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-LogitBuilder::Positions LogitBuilder::buildPositions(Value b) {
+LogitBuilder::Positions LogitBuilder::buildPositions(Value b, Value queryRows,
+                                                     Value keyRows) {
   Positions positions;
   Value zero = makeIndex(0);
-  Value keys = getDim(op.getKey(), 2);
-  positions.length = keys;
+  positions.length = keyRows;
   if (Value lengths = op.getLengths()) {
     Value low = arith::MinSIOp::create(
-        builder, loc, buildPerBatch(builder, loc, lengths, b), keys);
+        builder, loc, buildPerBatch(builder, loc, lengths, b), keyRows);
     positions.length = arith::MaxSIOp::create(builder, loc, low, zero);
   }
   positions.keyOffset = op.getKeyOffset() ? op.getKeyOffset() : zero;
@@ -30,8 +30,8 @@ LogitBuilder::Positions LogitBuilder::buildPositions(Value b) {
   if (Value offset = op.getOffset())
     positions.offset = buildPerBatch(builder, loc, offset, b);
   else if (op.getAlign() == Alignment::BottomRight)
-    positions.offset = arith::SubIOp::create(builder, loc, positions.length,
-                                             getDim(op.getQuery(), 2));
+    positions.offset =
+        arith::SubIOp::create(builder, loc, positions.length, queryRows);
   return positions;
 }
 

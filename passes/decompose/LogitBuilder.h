@@ -19,7 +19,8 @@ public:
   struct Positions {
     Value offset, keyOffset, length;
   };
-  Positions buildPositions(Value b);
+  /// Of a batch entry with so many query and key rows.
+  Positions buildPositions(Value b, Value queryRows, Value keyRows);
 
   /// The final logit of query row r and key row t, whose product is `dot`: -inf
   /// where the key is masked.

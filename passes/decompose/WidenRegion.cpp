@@ -109,7 +109,9 @@ Value attn::roundOnce(OpBuilder &builder, Location loc, Value value,
   if (type.getWidth() == 16) {
     // Exact from here on, so that going through f32 does no harm.
     value = roundToNarrow(builder, loc, value, type);
-    value = arith::TruncFOp::create(builder, loc, builder.getF32Type(), value);
+    if (value.getType().isF64())
+      value =
+          arith::TruncFOp::create(builder, loc, builder.getF32Type(), value);
   }
   return arith::TruncFOp::create(builder, loc, type, value);
 }

@@ -14,7 +14,7 @@ namespace mlir::attn {
 /// `value` as a `wide`, unless its type is as wide.
 Value widenFloat(OpBuilder &builder, Location loc, Value value, FloatType wide);
 
-/// `value` of type f64 rounded once to `type`, which arith.truncf does not do
+/// `value` of type f32 or f64 rounded once to `type`, which arith.truncf does not do
 /// for f16 and bf16: its expansion goes through f32.
 Value roundOnce(OpBuilder &builder, Location loc, Value value, FloatType type);
 

@@ -14,6 +14,10 @@ namespace mlir::attn {
 /// score region and select into its keep region; see the pass's description.
 LogicalResult expandClauses(RewriterBase &rewriter, SoftmaxFamilyInterface op);
 
+/// Replaces `op` by linalg operations that compute in `type`; see the pass's
+/// description.
+void expandMerge(RewriterBase &rewriter, MergeOp op, FloatType type);
+
 } // namespace mlir::attn
 
 #endif // ATTN_PASSES_REWRITE_REWRITE_H

@@ -28,10 +28,9 @@ using Counts = SmallVector<Value>;
 class TileCounter {
 public:
   TileCounter(OpBuilder &builder, SoftmaxFamilyInterface op,
-              const TargetInfo &target)
-      : b(builder), op(op), loc(op->getLoc()),
-        geometry(builder, op, chooseTileShape(op, target)), mask(builder, op),
-        keyTile(geometry.getShape().keyRows) {}
+              const TileVersion &version)
+      : b(builder), op(op), loc(op->getLoc()), geometry(builder, op, version),
+        mask(builder, op), keyTile(geometry.getShape().keyRows) {}
 
   Counts run(ValueRange counts);
 
@@ -75,8 +74,7 @@ Counts TileCounter::createLoop(Value end, int64_t step, ValueRange counts,
 
 Counts TileCounter::countQueryTile(const QueryTile &tile, ValueRange counts) {
   // What is beyond a batch entry's length is skipped without being looked at.
-  OpFoldResult keyRows = tensor::getMixedSize(b, loc, op.getKey(), 2);
-  Value all = countKeyTiles(getValueOrCreateConstantIndexOp(b, loc, keyRows));
+  Value all = countKeyTiles(tile.keyRows);
   Value inUse = countKeyTiles(tile.length);
   Value beyond = apply<arith::SubIOp>(all, inUse);
   Counts start{apply<arith::AddIOp>(counts[0], beyond), counts[1], counts[2]};
@@ -121,6 +119,14 @@ Counts TileCounter::run(ValueRange counts) {
   return createLoops(geometry.getBounds(), {}, counts);
 }
 
+/// Adds the tiles of `op` to `counts`, in the shape that a call takes.
+static Counts countTiles(OpBuilder &builder, SoftmaxFamilyInterface op,
+                         const TargetInfo &target, Counts counts) {
+  for (const TileVersion &version : emitTileVersions(builder, op, target))
+    counts = TileCounter(builder, op, version).run(counts);
+  return counts;
+}
+
 /// Makes `function`, a copy, return the counts of its attention.
 static LogicalResult returnCounts(func::FuncOp function,
                                   const TargetInfo &target) {
@@ -133,7 +139,7 @@ static LogicalResult returnCounts(func::FuncOp function,
     return failure();
   for (SoftmaxFamilyInterface op : *ops) {
     builder.setInsertionPoint(op);
-    counts = TileCounter(builder, op, target).run(counts);
+    counts = countTiles(builder, op, target, counts);
   }
   builder.setInsertionPoint(function.getBody().front().getTerminator());
   Type int64 = builder.getI64Type();

@@ -32,8 +32,8 @@ public:
   MaskMapper(OpBuilder &builder, SoftmaxFamilyInterface op,
              const TargetInfo &target, Value batch, Value head)
       : b(builder), op(op), loc(op->getLoc()), batch(batch), head(head),
-        shape(chooseTileShape(op, target)), geometry(builder, op, shape),
-        mask(builder, op) {}
+        shape(chooseTileShape(op, target)),
+        geometry(builder, op, {shape, Value()}), mask(builder, op) {}
 
   Value emitSizes();
   Value emitTiles();
@@ -215,6 +215,12 @@ struct MapMaskPass : public attn::impl::MapMaskBase<MapMaskPass> {
       auto ops = findAttention(function);
       if (failed(ops))
         return signalPassFailure();
+      for (SoftmaxFamilyInterface op : *ops)
+        if (op.getQueryStarts()) {
+          op->emitOpError() << "query_starts: expected none where a mask is "
+                               "mapped";
+          return signalPassFailure();
+        }
       for (size_t number = 0; number < ops->size(); ++number)
         if (failed(mapMask(function, number, *target)))
           return signalPassFailure();

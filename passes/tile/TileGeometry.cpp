@@ -6,6 +6,7 @@
 #include "passes/tile/TileGeometry.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -55,18 +56,36 @@ struct IndexMath {
 } // namespace
 
 TileGeometry::TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
-                           TileShape shape)
-    : op(op), loc(op->getLoc()), shape(shape) {
+                           const TileVersion &version)
+    : op(op), loc(op->getLoc()), shape(version.shape) {
   IndexMath math{builder, loc};
   auto size = [&](Value tensor, int64_t dim) {
     return tensor::getMixedSize(builder, loc, tensor, dim);
   };
   Value one = math.constant(1);
-  batch = size(op.getQuery(), 0);
+  entries = size(op.getQuery(), 0);
   queryRows = size(op.getQuery(), 2);
   keyHeads = size(op.getKey(), 1);
   keyRows = size(op.getKey(), 2);
+  if (shape.positions)
+    queryRows = builder.getIndexAttr(*shape.positions);
+  if (op.getQueryStarts()) {
+    PackedRows queries =
+        emitPackedRows(builder, op.getQueryStarts(), queryRows);
+    PackedRows keys = emitPackedRows(builder, op.getKeyStarts(), keyRows);
+    entries = getAsOpFoldResult(
+        math.sub(size(op.getQueryStarts(), 0), builder.getIndexAttr(1)));
+    queryStarts = queries.starts;
+    keyStarts = keys.starts;
+    queryRows = queries.longest;
+    keyRows = keys.longest;
+  }
   queryTiles = getAsOpFoldResult(math.ceilDiv(queryRows, shape.queryRows));
+  if (version.isNeeded)
+    entries = getAsOpFoldResult(
+        arith::SelectOp::create(builder, loc, version.isNeeded,
+                                math.get(entries), math.constant(0))
+            .getResult());
   if (!op.hasGroupedHeads()) {
     groupSize = headsPerTile = headTiles = builder.getIndexAttr(1);
     return;
@@ -96,10 +115,37 @@ Value TileGeometry::getHeadsPerTile(OpBuilder &builder) {
   return IndexMath{builder, loc}.get(headsPerTile);
 }
 
+TileGeometry::PackedRows TileGeometry::emitPackedRows(OpBuilder &builder,
+                                                      Value starts,
+                                                      OpFoldResult size) {
+  IndexMath math{builder, loc};
+  OpFoldResult count = tensor::getMixedSize(builder, loc, starts, 0);
+  Value none = math.constant(0), one = math.constant(1);
+  Value init =
+      tensor::EmptyOp::create(builder, loc, count, builder.getIndexType());
+  // (starts, last start, longest sequence)
+  auto loop = scf::ForOp::create(
+      builder, loc, none, math.get(count), one, ValueRange{init, none, none},
+      [&](OpBuilder &b, Location, Value n, ValueRange carried) {
+        IndexMath inner{b, loc};
+        Value start = inner.min(buildPerBatch(b, loc, starts, n), size);
+        start = inner.max(start, carried[1]);
+        Value inserted = tensor::InsertOp::create(b, loc, start, carried[0], n);
+        // What lies in front of the first start is no sequence.
+        Value rows = inner.sub(start, carried[1]);
+        Value isFirst =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, n, none);
+        rows = arith::SelectOp::create(b, loc, isFirst, none, rows);
+        scf::YieldOp::create(b, loc,
+                             {inserted, start, inner.max(carried[2], rows)});
+      });
+  return {loop.getResult(0), loop.getResult(2)};
+}
+
 QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
   IndexMath math{builder, loc};
   QueryTile tile;
-  tile.batch = ivs[0];
+  tile.entry = ivs[0];
   tile.keyHead = ivs[1];
   if (op.hasGroupedHeads()) {
     Value first = math.mul(ivs[2], headsPerTile);
@@ -109,21 +155,49 @@ QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
     tile.head = ivs[1];
     tile.heads = math.constant(1);
   }
-  tile.row = math.mul(ivs[3], math.constant(shape.queryRows));
-  tile.rows =
-      math.min(math.constant(shape.queryRows), math.sub(queryRows, tile.row));
+  Value zero = math.constant(0);
+  Value row = math.mul(ivs[3], math.constant(shape.queryRows));
+  OpFoldResult entryRows = queryRows;
+  if (queryStarts) {
+    auto readStart = [&](Value starts, Value n) -> Value {
+      return tensor::ExtractOp::create(builder, loc, starts, n);
+    };
+    Value next = math.add(tile.entry, builder.getIndexAttr(1));
+    Value first = readStart(queryStarts, tile.entry);
+    entryRows = math.sub(readStart(queryStarts, next), first);
+    Value left = math.max(math.sub(entryRows, row), zero);
+    tile.batch = zero;
+    tile.row = math.add(first, row);
+    tile.rows = math.min(math.constant(shape.queryRows), left);
+    tile.keyRow = readStart(keyStarts, tile.entry);
+    tile.keyRows = math.sub(readStart(keyStarts, next), tile.keyRow);
+    // A tile without rows has no keys to visit.
+    Value isEmpty = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, tile.rows, zero);
+    tile.keyRows =
+        arith::SelectOp::create(builder, loc, isEmpty, zero, tile.keyRows);
+  } else {
+    tile.batch = tile.entry;
+    if (shape.positions && *shape.positions <= shape.queryRows)
+      row = zero;
+    tile.row = row;
+    tile.rows =
+        math.min(math.constant(shape.queryRows), math.sub(queryRows, row));
+    tile.keyRow = zero;
+    tile.keyRows = math.get(keyRows);
+  }
 
-  tile.length = math.get(keyRows);
+  tile.length = tile.keyRows;
   if (Value lengths = op.getLengths()) {
-    Value length = buildPerBatch(builder, loc, lengths, tile.batch);
-    tile.length = math.max(math.min(length, tile.length), math.constant(0));
+    Value length = buildPerBatch(builder, loc, lengths, tile.entry);
+    tile.length = math.max(math.min(length, tile.length), zero);
   }
   Value offset;
   if (op.getOffset())
-    offset = buildPerBatch(builder, loc, op.getOffset(), tile.batch);
+    offset = buildPerBatch(builder, loc, op.getOffset(), tile.entry);
   else if (op.getAlign() == Alignment::BottomRight)
-    offset = math.sub(tile.length, queryRows);
-  tile.position = offset ? math.add(tile.row, offset) : tile.row;
+    offset = math.sub(tile.length, entryRows);
+  tile.position = offset ? math.add(row, offset) : row;
   return tile;
 }
 
@@ -131,7 +205,7 @@ KeyTile TileGeometry::getKeyTile(OpBuilder &builder, const QueryTile &query,
                                  Value row) {
   IndexMath math{builder, loc};
   KeyTile tile;
-  tile.row = row;
+  tile.row = math.add(query.keyRow, row);
   tile.rows =
       math.min(math.constant(shape.keyRows), math.sub(query.length, row));
   tile.position = op.getKeyOffset() ? math.add(row, op.getKeyOffset()) : row;
@@ -141,11 +215,14 @@ KeyTile TileGeometry::getKeyTile(OpBuilder &builder, const QueryTile &query,
 TileRanges TileGeometry::getRanges(OpBuilder &builder, const QueryTile &query,
                                    const KeyTile &key) {
   IndexMath math{builder, loc};
+  // One value is a range with both ends the same, so that it is seen as exact.
   auto last = [&](Value first, Value count) {
+    if (getConstantIntValue(count) == 1)
+      return first;
     return math.sub(math.add(first, count), math.constant(1));
   };
   TileRanges ranges;
-  ranges.b = query.batch;
+  ranges.b = query.entry;
   ranges.hLo = query.head;
   ranges.hHi = last(query.head, query.heads);
   ranges.iLo = query.position;

@@ -13,16 +13,20 @@
 namespace mlir::attn {
 
 /// A query tile: `heads` query heads from `head` on, times `rows` query rows
-/// from `row` on, of batch entry `batch`.
+/// from `row` on, of index `batch` of the first dimension. There may be none
+/// where sequences are packed.
 struct QueryTile {
   Value batch, keyHead;
+  Value entry; ///< batch entry, or the number of a packed sequence
   Value head, heads;
   Value row, rows;
   Value position; ///< position i of the first row
-  Value length;   ///< keys in use of this batch entry
+  Value keyRow;   ///< row of the first key of this entry
+  Value keyRows;  ///< keys of this entry, in use or not
+  Value length;   ///< keys in use of this entry
 };
 
-/// A key tile: `rows` keys from row `row` on.
+/// A key tile: `rows` keys from row `row` of the key operand on.
 struct KeyTile {
   Value row, rows;
   Value position; ///< position j of the first row
@@ -33,15 +37,17 @@ struct KeyTile {
 /// heads of a group share it.
 class TileGeometry {
 public:
-  /// Emits what all tiles share at the insertion point.
-  TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op, TileShape shape);
+  /// Emits what all tiles share at the insertion point. Where the version is
+  /// not needed there are no batch entries.
+  TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
+               const TileVersion &version);
 
   TileShape getShape() const { return shape; }
 
-  /// Upper bounds of the loops over batch, key heads, head groups and query
-  /// tiles; all start at 0 with step 1.
+  /// Upper bounds of the loops over batch entries, key heads, head groups and
+  /// query tiles; all start at 0 with step 1.
   SmallVector<OpFoldResult> getBounds() const {
-    return {batch, keyHeads, headTiles, queryTiles};
+    return {entries, keyHeads, headTiles, queryTiles};
   }
 
   /// The induction variables of the query tile `number` of query head `head` in
@@ -52,10 +58,13 @@ public:
   /// Query heads that a tile holds.
   Value getHeadsPerTile(OpBuilder &builder);
 
+  /// The most keys that an entry has.
+  OpFoldResult getMaxKeyRows() const { return keyRows; }
+
   /// The query tile at the four induction variables.
   QueryTile getQueryTile(OpBuilder &builder, ValueRange ivs);
 
-  /// The key tile that starts at row `row`.
+  /// The key tile that starts at key `row` of the entry.
   KeyTile getKeyTile(OpBuilder &builder, const QueryTile &query, Value row);
 
   /// What a mask may be asked about the pair of tiles.
@@ -63,11 +72,22 @@ public:
                        const KeyTile &key);
 
 private:
+  /// The rows of packed sequences, made ascending and within `size`: the starts
+  /// as a tensor of index, and the longest sequence.
+  struct PackedRows {
+    Value starts, longest;
+  };
+  PackedRows emitPackedRows(OpBuilder &builder, Value starts,
+                            OpFoldResult size);
+
   SoftmaxFamilyInterface op;
   Location loc;
   TileShape shape;
-  OpFoldResult batch, keyHeads, headTiles, queryTiles;
-  OpFoldResult queryRows, keyRows, groupSize, headsPerTile;
+  OpFoldResult entries, keyHeads, headTiles, queryTiles;
+  /// The most rows of an entry.
+  OpFoldResult queryRows, keyRows;
+  OpFoldResult groupSize, headsPerTile;
+  Value queryStarts, keyStarts; ///< null without packed sequences
 };
 
 } // namespace mlir::attn

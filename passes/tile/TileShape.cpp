@@ -37,37 +37,71 @@ attn::chooseVectors(const TargetInfo &target, int64_t width,
   return vectors;
 }
 
-TileShape attn::chooseTileShape(SoftmaxFamilyInterface op,
-                                const TargetInfo &target) {
+/// Query heads of a key head, or dynamic.
+static int64_t getGroupSize(SoftmaxFamilyInterface op) {
+  if (!op.hasGroupedHeads())
+    return 1;
   auto query = cast<ShapedType>(op.getQuery().getType());
   auto key = cast<ShapedType>(op.getKey().getType());
-  int64_t positions = query.getDimSize(2);
-  int64_t heads = 1;
-  if (op.hasGroupedHeads())
-    heads =
-        query.isDynamicDim(1) || key.isDynamicDim(1) || key.getDimSize(1) == 0
-            ? ShapedType::kDynamic
-            : query.getDimSize(1) / key.getDimSize(1);
+  if (query.isDynamicDim(1) || key.isDynamicDim(1) || key.getDimSize(1) == 0)
+    return ShapedType::kDynamic;
+  return query.getDimSize(1) / key.getDimSize(1);
+}
 
+/// Query positions of a head, or dynamic. Those of packed sequences are known
+/// at run time only.
+static int64_t getPositions(SoftmaxFamilyInterface op) {
+  return op.getQueryStarts()
+             ? ShapedType::kDynamic
+             : cast<ShapedType>(op.getQuery().getType()).getDimSize(2);
+}
+
+TileShape attn::chooseTileShape(SoftmaxFamilyInterface op,
+                                const TargetInfo &target,
+                                std::optional<int64_t> known) {
+  int64_t positions = known.value_or(getPositions(op));
+  int64_t heads = getGroupSize(op);
   int64_t width = target.lanes(getComputeType(op));
   // The heads of a group count only where a tile has room for more than one.
   int64_t widest = target.maxVectors() * width;
   bool areRowsKnown = !ShapedType::isDynamic(positions) && positions > 0 &&
                       (!ShapedType::isDynamic(heads) || positions >= widest);
   if (!areRowsKnown)
-    return {widest, target.keyTile};
+    return {widest, target.keyTile, 0, known};
   heads = std::max<int64_t>(heads, 1);
 
   // Up to a vector of rows is bound by reading K and V. The scores are narrow,
   // so that key tiles can be longer and state updates fewer.
   constexpr int64_t kKeysOfFewRows = 512;
   if (heads * positions <= width)
-    return {width, kKeysOfFewRows, kSplitKeys};
+    return {width, kKeysOfFewRows, kSplitKeys, known};
 
   auto countTiles = [&](int64_t rows) {
     return countQueryTiles(heads, positions, rows);
   };
   int64_t rows = chooseVectors(target, width, countTiles) * width;
   bool isOneTile = countTiles(rows) == 1;
-  return {rows, target.keyTile, isOneTile ? kSplitKeys : 0};
+  return {rows, target.keyTile, isOneTile ? kSplitKeys : 0, known};
+}
+
+SmallVector<TileVersion> attn::emitTileVersions(OpBuilder &builder,
+                                                SoftmaxFamilyInterface op,
+                                                const TargetInfo &target) {
+  TileShape shape = chooseTileShape(op, target);
+  constexpr int64_t kDecodePositions = 1;
+  int64_t heads = getGroupSize(op);
+  if (op.getQueryStarts() || !ShapedType::isDynamic(getPositions(op)) ||
+      ShapedType::isDynamic(heads) ||
+      heads * kDecodePositions > target.lanes(getComputeType(op)))
+    return {{shape, Value()}};
+
+  Location loc = op.getLoc();
+  Value rows = builder.createOrFold<tensor::DimOp>(loc, op.getQuery(), 2);
+  Value one = arith::ConstantIndexOp::create(builder, loc, kDecodePositions);
+  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, rows, one);
+  };
+  return {{chooseTileShape(op, target, kDecodePositions),
+           compare(arith::CmpIPredicate::eq)},
+          {shape, compare(arith::CmpIPredicate::ne)}};
 }

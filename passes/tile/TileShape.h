@@ -19,6 +19,9 @@ struct TileShape {
   /// 0 for all of them. It depends on nothing else, so that a result has the
   /// same bits in any batch and on any number of threads.
   int64_t splitKeys = 0;
+  /// Query positions of a head, where they are known otherwise than by the
+  /// types of the op.
+  std::optional<int64_t> positions;
 };
 
 /// Lane vectors, each of `width` lanes, of the tiles that cost least in all, if
@@ -28,8 +31,25 @@ int64_t chooseVectors(const TargetInfo &target, int64_t width,
 
 /// The tile shape that wastes least of the target's vectors on `op`. Queries
 /// are lanes, so a tile has whole vectors of them; where the sizes are not
-/// known, it is the widest.
-TileShape chooseTileShape(SoftmaxFamilyInterface op, const TargetInfo &target);
+/// known, it is the widest. `positions` is taken for the number of query
+/// positions of a head.
+TileShape chooseTileShape(SoftmaxFamilyInterface op, const TargetInfo &target,
+                          std::optional<int64_t> positions = std::nullopt);
+
+/// One of the sets of loops that an op is tiled into.
+struct TileVersion {
+  TileShape shape;
+  /// Whether a call takes these loops, an i1; null if every call does.
+  Value isNeeded;
+};
+
+/// The versions of `op`, of which a call takes one. There are two, the first
+/// for a step of decoding, where the number of query positions is not known and
+/// one position of the heads of a group is at most a lane vector of rows. Emits
+/// the choice at the insertion point.
+SmallVector<TileVersion> emitTileVersions(OpBuilder &builder,
+                                          SoftmaxFamilyInterface op,
+                                          const TargetInfo &target);
 
 } // namespace mlir::attn
 

@@ -186,3 +186,106 @@ func.func @scale_type(%q: tensor<2x4x5x8xbf16>, %k: tensor<2x2x7x8xbf16>,
       -> tensor<2x4x5x8xbf16>
   return
 }
+
+// -----
+
+func.func @c28_query_starts_alone(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf32>,
+    %s: tensor<3xi32>) {
+  // expected-error @below {{'attn.gqa' op key_starts: expected one beside query_starts, got none}}
+  %o = attn.gqa %q, %k, %k query_starts(%s : tensor<3xi32>)
+      : (tensor<1x4x5x8xf32>, tensor<1x2x7x8xf32>, tensor<1x2x7x8xf32>)
+      -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c28_key_starts_alone(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf32>,
+    %s: tensor<3xi32>) {
+  // expected-error @below {{'attn.gqa' op query_starts: expected one beside key_starts, got none}}
+  %o = attn.gqa %q, %k, %k key_starts(%s : tensor<3xi32>)
+      : (tensor<1x4x5x8xf32>, tensor<1x2x7x8xf32>, tensor<1x2x7x8xf32>)
+      -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c28_bias(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf32>,
+    %s: tensor<3xi32>, %b: tensor<7xf32>) {
+  // expected-error @below {{'attn.gqa' op bias: expected none beside query_starts}}
+  %o = attn.gqa %q, %k, %k bias(%b : tensor<7xf32>)
+      query_starts(%s : tensor<3xi32>) key_starts(%s : tensor<3xi32>)
+      : (tensor<1x4x5x8xf32>, tensor<1x2x7x8xf32>, tensor<1x2x7x8xf32>)
+      -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c28_select(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf32>,
+    %s: tensor<3xi32>, %m: tensor<7xi1>) {
+  // expected-error @below {{'attn.gqa' op select: expected none beside query_starts}}
+  %o = attn.gqa %q, %k, %k select(%m : tensor<7xi1>)
+      query_starts(%s : tensor<3xi32>) key_starts(%s : tensor<3xi32>)
+      : (tensor<1x4x5x8xf32>, tensor<1x2x7x8xf32>, tensor<1x2x7x8xf32>)
+      -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c28_lengths(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf32>,
+    %s: tensor<3xi32>, %n: tensor<2xi32>) {
+  // expected-error @below {{'attn.gqa' op lengths: expected none beside query_starts}}
+  %o = attn.gqa %q, %k, %k lengths(%n : tensor<2xi32>)
+      query_starts(%s : tensor<3xi32>) key_starts(%s : tensor<3xi32>)
+      : (tensor<1x4x5x8xf32>, tensor<1x2x7x8xf32>, tensor<1x2x7x8xf32>)
+      -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c29_batch(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>,
+    %s: tensor<3xi32>) {
+  // expected-error @below {{'attn.gqa' op query: expected batch 1 (with query_starts), got 2}}
+  %o = attn.gqa %q, %k, %k query_starts(%s : tensor<3xi32>) key_starts(%s : tensor<3xi32>)
+      : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x8xf32>)
+      -> tensor<2x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c30_starts(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf32>,
+    %s: tensor<3xi32>, %t: tensor<4xi32>) {
+  // expected-error @below {{'attn.gqa' op key_starts: expected entries 3 (from query_starts), got 4}}
+  %o = attn.gqa %q, %k, %k query_starts(%s : tensor<3xi32>) key_starts(%t : tensor<4xi32>)
+      : (tensor<1x4x5x8xf32>, tensor<1x2x7x8xf32>, tensor<1x2x7x8xf32>)
+      -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c30_no_entry(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf32>,
+    %s: tensor<0xi32>) {
+  // expected-error @below {{'attn.gqa' op query_starts: expected entries of at least 1, got 0}}
+  %o = attn.gqa %q, %k, %k query_starts(%s : tensor<0xi32>) key_starts(%s : tensor<0xi32>)
+      : (tensor<1x4x5x8xf32>, tensor<1x2x7x8xf32>, tensor<1x2x7x8xf32>)
+      -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c11_offset_per_sequence(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf32>,
+    %s: tensor<3xi32>, %p: tensor<3xi64>) {
+  // expected-error @below {{'attn.gqa' op offset: expected entries to be one fewer than 3 (from query_starts), got 3}}
+  %o = attn.gqa %q, %k, %k offset(%p : tensor<3xi64>)
+      query_starts(%s : tensor<3xi32>) key_starts(%s : tensor<3xi32>)
+      : (tensor<1x4x5x8xf32>, tensor<1x2x7x8xf32>, tensor<1x2x7x8xf32>)
+      -> tensor<1x4x5x8xf32>
+  return
+}

@@ -77,6 +77,20 @@ func.func @clauses_on_logits(
   return %o : tensor<2x4x5x8xbf16>
 }
 
+// Packed sequences.
+// CHECK-LABEL: func @packed
+// CHECK: attn.gqa %{{.*}}, %{{.*}}, %{{.*}} align(bottom_right) mask(#attn.causal) sinks(%{{.*}} : tensor<4xf32>) query_starts(%{{.*}} : tensor<?xi32>) key_starts(%{{.*}} : tensor<?xi64>) : (
+func.func @packed(%qs: tensor<?xi32>, %ks: tensor<?xi64>, %s: tensor<4xf32>,
+                  %q: tensor<1x4x?x8xf32>, %k: tensor<1x2x?x8xf32>)
+    -> tensor<1x4x?x8xf32> {
+  %o = attn.gqa %q, %k, %k align(bottom_right) mask(#attn.causal)
+      sinks(%s : tensor<4xf32>) query_starts(%qs : tensor<?xi32>)
+      key_starts(%ks : tensor<?xi64>)
+      : (tensor<1x4x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>)
+      -> tensor<1x4x?x8xf32>
+  return %o : tensor<1x4x?x8xf32>
+}
+
 // Every clause in its place.
 // CHECK-LABEL: func @all_clauses
 // CHECK-SAME: %[[P:[^:]*]]: tensor<2xi32>, %[[N:[^:]*]]: tensor<2xi64>, %[[K0:[^:]*]]: index, %[[T:[^:]*]]: tensor<?xf32>

@@ -55,6 +55,32 @@ TEST_P(FewRows, OneToSixteenRowsMatchTheOracle) {
         check(dtype, name, sizes, withUnknownKeys(sizes));
 }
 
+TEST_P(FewRows, AStepOfDecodingIsChosenAtRunTime) {
+  // Four query heads of a key head; the number of positions is found in the
+  // call, and one position has the bits that it has where it is known.
+  const Sizes known{-1, 8, 2, -1, -1, 40, 24};
+  for (const char *name :
+       {"causal_bottom_right", "lengths", "documents", "sinks_causal"})
+    for (DType dtype : {DType::f32, DType::bf16}) {
+      const Variant &variant = variantNamed(name);
+      for (int64_t positions : {1, 2, 50})
+        check(dtype, name, {2, 8, 2, positions, 260, 40, 24}, known);
+      // Keys of two parts.
+      check(dtype, name, {2, 8, 2, 1, 2100, 40, 24}, known);
+      Problem p = makeProblem({2, 8, 2, 1, 2100, 40, 24}, dtype, variant);
+      Sizes decode = known;
+      decode.sq = 1;
+      std::vector<Tensor> chosen =
+          run(GetParam(), irFor("gqa", dtype, variant, known), p);
+      std::vector<Tensor> fixed =
+          run(GetParam(), irFor("gqa", dtype, variant, decode), p);
+      ASSERT_EQ(chosen.size(), 2u);
+      ASSERT_EQ(fixed.size(), 2u);
+      EXPECT_EQ(toBytes(chosen[0].view()), toBytes(fixed[0].view())) << name;
+      EXPECT_EQ(toBytes(chosen[1].view()), toBytes(fixed[1].view())) << name;
+    }
+}
+
 TEST_P(FewRows, LongKeysAreSplit) {
   // The second entry's length ends within the first part.
   const Sizes shapes[] = {{2, 4, 1, 1, 4133, 24, 40}, {1, 1, 1, 2, 2049, 8, 8}};

@@ -10,6 +10,8 @@
 
 // TILE:      attn.target = "cpu:avx2"
 // TILE:      attn.online_softmax
+// TILE-SAME: tensor<8xf32>
+// TILE:      attn.online_softmax
 // TILE-SAME: tensor<24xf32>
 
 // LLVM-DAG: llvm.func @attend.call(

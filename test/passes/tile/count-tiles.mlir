@@ -9,14 +9,14 @@
 // CHECK-LABEL: func.func @causal(
 // CHECK: attn.softmax
 // CHECK-LABEL: func.func @causal.tiles(
-// CHECK-SAME: %[[Q:.*]]: tensor<1x2x?x8xf32>) -> tensor<3xi64>
+// CHECK-SAME: %{{.*}}: tensor<1x2x40x8xf32>, %[[K:.*]]: tensor<1x2x?x8xf32>) -> tensor<3xi64>
 // CHECK-NOT: attn.softmax
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
 // CHECK-DAG: %[[C8:.*]] = arith.constant 8 : index
 // CHECK-DAG: %[[C64:.*]] = arith.constant 64 : index
-// CHECK: %[[S:.*]] = tensor.dim %[[Q]], %[[C2]]
+// CHECK: %[[S:.*]] = tensor.dim %[[K]], %[[C2]]
 // CHECK: scf.for %{{.*}} = %[[C0]] to %[[C2]] step %[[C1]]
 // CHECK: scf.for %[[TILE:[^ ]*]] = %[[C0]] to %{{.*}} step %[[C1]]
 // CHECK: %[[ILO:.*]] = arith.muli %[[TILE]], %[[C8]]
@@ -30,11 +30,12 @@
 // CHECK: %[[SKIP:.*]] = arith.select %[[VISIT]], %[[C0]], %[[C1]]
 // CHECK: arith.select %[[MASK]]
 // CHECK: tensor.from_elements
-func.func @causal(%q: tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32> {
-  %o = attn.softmax %q, %q, %q align(top_left) mask(#attn.causal)
-      : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>)
-      -> tensor<1x2x?x8xf32>
-  return %o : tensor<1x2x?x8xf32>
+func.func @causal(%q: tensor<1x2x40x8xf32>, %k: tensor<1x2x?x8xf32>)
+    -> tensor<1x2x40x8xf32> {
+  %o = attn.softmax %q, %k, %k align(top_left) mask(#attn.causal)
+      : (tensor<1x2x40x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>)
+      -> tensor<1x2x40x8xf32>
+  return %o : tensor<1x2x40x8xf32>
 }
 
 // Without a mask no tile is looked at; keys beyond the length are skipped.

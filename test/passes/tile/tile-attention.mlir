@@ -42,9 +42,9 @@ module attributes {attn.target = "cpu:avx2"} {
 // CHECK:             else
 // CHECK-NOT:           attn.online_softmax
 module attributes {attn.target = "cpu:avx512"} {
-  func.func @skips_tiles_above_the_diagonal(%q: tensor<1x1x?x64xf32>, %k: tensor<1x1x?x64xf32>, %v: tensor<1x1x?x64xf32>) -> tensor<1x1x?x64xf32> {
-    %o = attn.softmax %q, %k, %v align(top_left) mask(#attn.causal) : (tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>) -> tensor<1x1x?x64xf32>
-    return %o : tensor<1x1x?x64xf32>
+  func.func @skips_tiles_above_the_diagonal(%q: tensor<1x1x200x64xf32>, %k: tensor<1x1x?x64xf32>, %v: tensor<1x1x?x64xf32>) -> tensor<1x1x200x64xf32> {
+    %o = attn.softmax %q, %k, %v align(top_left) mask(#attn.causal) : (tensor<1x1x200x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>) -> tensor<1x1x200x64xf32>
+    return %o : tensor<1x1x200x64xf32>
   }
 }
 
@@ -80,9 +80,9 @@ module attributes {attn.target = "cpu:avx512"} {
 // CHECK:         arith.subi %[[LENGTH]], %{{.*}}
 // CHECK:         scf.for %{{.*}} = %c0 to %[[LENGTH]]
 module attributes {attn.target = "cpu:avx512"} {
-  func.func @clamps_lengths(%q: tensor<2x1x?x64xf32>, %k: tensor<2x1x?x64xf32>, %v: tensor<2x1x?x64xf32>, %n: tensor<2xi32>) -> tensor<2x1x?x64xf32> {
-    %o = attn.softmax %q, %k, %v align(bottom_right) mask(#attn.causal) lengths(%n : tensor<2xi32>) : (tensor<2x1x?x64xf32>, tensor<2x1x?x64xf32>, tensor<2x1x?x64xf32>) -> tensor<2x1x?x64xf32>
-    return %o : tensor<2x1x?x64xf32>
+  func.func @clamps_lengths(%q: tensor<2x1x200x64xf32>, %k: tensor<2x1x?x64xf32>, %v: tensor<2x1x?x64xf32>, %n: tensor<2xi32>) -> tensor<2x1x200x64xf32> {
+    %o = attn.softmax %q, %k, %v align(bottom_right) mask(#attn.causal) lengths(%n : tensor<2xi32>) : (tensor<2x1x200x64xf32>, tensor<2x1x?x64xf32>, tensor<2x1x?x64xf32>) -> tensor<2x1x200x64xf32>
+    return %o : tensor<2x1x200x64xf32>
   }
 }
 
@@ -99,9 +99,9 @@ module attributes {attn.target = "cpu:avx512"} {
 // CHECK: attn.online_softmax
 module attributes {attn.target = "cpu:avx512"} {
   func.func @looks_up_queries_outside_of_the_key_loop(
-      %q: tensor<1x1x?x8xf32>, %document: tensor<?xi32>)
-      -> tensor<1x1x?x8xf32> {
-    %o = attn.softmax %q, %q, %q align(top_left)
+      %q: tensor<1x1x200x8xf32>, %k: tensor<1x1x?x8xf32>,
+      %document: tensor<?xi32>) -> tensor<1x1x200x8xf32> {
+    %o = attn.softmax %q, %k, %k align(top_left)
         keep {
         ^bb0(%b: index, %h: index, %i: index, %j: index):
           %di = tensor.extract %document[%i] : tensor<?xi32>
@@ -109,9 +109,9 @@ module attributes {attn.target = "cpu:avx512"} {
           %same = arith.cmpi eq, %di, %dj : i32
           attn.yield %same : i1
         }
-        : (tensor<1x1x?x8xf32>, tensor<1x1x?x8xf32>, tensor<1x1x?x8xf32>)
-        -> tensor<1x1x?x8xf32>
-    return %o : tensor<1x1x?x8xf32>
+        : (tensor<1x1x200x8xf32>, tensor<1x1x?x8xf32>, tensor<1x1x?x8xf32>)
+        -> tensor<1x1x200x8xf32>
+    return %o : tensor<1x1x200x8xf32>
   }
 }
 
@@ -166,5 +166,67 @@ module attributes {attn.target = "cpu:avx512"} {
   func.func @does_not_split_few_keys(%q: tensor<3x8x1x64xf32>, %k: tensor<3x2x2048x64xf32>, %v: tensor<3x2x2048x64xf32>) -> tensor<3x8x1x64xf32> {
     %o = attn.gqa %q, %k, %v : (tensor<3x8x1x64xf32>, tensor<3x2x2048x64xf32>, tensor<3x2x2048x64xf32>) -> tensor<3x8x1x64xf32>
     return %o : tensor<3x8x1x64xf32>
+  }
+}
+
+// -----
+
+// Where the number of query positions is not known there are loops for one
+// position, in which the heads of a group are the rows of one tile, and loops for
+// any number, over the same output. A call runs one of them.
+
+// CHECK-LABEL: func @has_loops_for_decoding
+// CHECK-DAG:     %[[SQ:.*]] = tensor.dim %arg0, %c2
+// CHECK:         %[[OUT:.*]] = tensor.empty(%[[SQ]])
+// CHECK:         %[[IS_ONE:.*]] = arith.cmpi eq, %[[SQ]], %c1
+// CHECK:         %[[IS_NOT:.*]] = arith.cmpi ne, %[[SQ]], %c1
+// CHECK:         %[[BATCH:.*]] = arith.select %[[IS_ONE]], %c3, %c0
+// CHECK:         %[[DECODED:.*]] = scf.forall (%{{.*}}, %{{.*}}) in (%[[BATCH]], 2) shared_outs(%{{.*}} = %[[OUT]])
+// CHECK:           tensor.extract_slice %arg0[%{{.*}}, %{{.*}}, 0, 0] [1, 4, 1, 64]
+// CHECK:           attn.online_softmax {{.*}} outs({{.*}} tensor<64x16xf32>
+// CHECK:         %[[OTHER:.*]] = arith.select %[[IS_NOT]], %c3, %c0
+// CHECK:         scf.forall ({{.*}}) in (%[[OTHER]], 2, {{.*}}) shared_outs(%{{.*}} = %[[DECODED]])
+// CHECK:           attn.online_softmax {{.*}} outs({{.*}} tensor<64x48xf32>
+module attributes {attn.target = "cpu:avx512"} {
+  func.func @has_loops_for_decoding(%q: tensor<3x8x?x64xf32>, %k: tensor<3x2x512x64xf32>) -> tensor<3x8x?x64xf32> {
+    %o = attn.gqa %q, %k, %k : (tensor<3x8x?x64xf32>, tensor<3x2x512x64xf32>, tensor<3x2x512x64xf32>) -> tensor<3x8x?x64xf32>
+    return %o : tensor<3x8x?x64xf32>
+  }
+}
+
+// -----
+
+// A state starts from the sinks: as a weight of 1 at the sink as maximum.
+
+// CHECK-LABEL: func @starts_from_sinks
+// CHECK:         scf.forall (%[[H:.*]], %{{.*}}) in (3, {{.*}})
+// CHECK:           %[[START:.*]]:2 = linalg.generic
+// CHECK:             %[[SINK:.*]] = tensor.extract %arg1[%[[H]]]
+// CHECK:             linalg.yield
+// CHECK:           scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[START]]#0, %{{.*}} = %[[START]]#1)
+module attributes {attn.target = "cpu:avx512"} {
+  func.func @starts_from_sinks(%q: tensor<1x3x200x64xf32>, %sinks: tensor<3xf32>) -> tensor<1x3x200x64xf32> {
+    %o = attn.softmax %q, %q, %q sinks(%sinks : tensor<3xf32>) : (tensor<1x3x200x64xf32>, tensor<1x3x200x64xf32>, tensor<1x3x200x64xf32>) -> tensor<1x3x200x64xf32>
+    return %o : tensor<1x3x200x64xf32>
+  }
+}
+
+// -----
+
+// Packed sequences: starts made ascending and the longest sequence come first;
+// tiles lie within one sequence, and rows of none are 0.
+
+// CHECK-LABEL: func @tiles_each_packed_sequence
+// CHECK:         %[[ZEROS:.*]] = linalg.fill
+// CHECK:         %[[STARTS:.*]]:3 = scf.for
+// CHECK-NOT:     scf.for {{.*}}tensor<6xindex>
+// CHECK:         scf.forall (%[[N:.*]], %{{.*}}, %{{.*}}) in (5, 2, %{{.*}}) shared_outs(%{{.*}} = %[[ZEROS]])
+// CHECK:           tensor.extract %[[STARTS]]#0[%[[N]]]
+// CHECK:           tensor.extract_slice %arg0[0, %{{.*}}, %{{.*}}, 0]
+// CHECK:           attn.online_softmax {{.*}} at(%[[N]], %{{.*}}, %{{.*}}, %{{.*}})
+module attributes {attn.target = "cpu:avx512"} {
+  func.func @tiles_each_packed_sequence(%q: tensor<1x2x?x64xf32>, %starts: tensor<6xi32>) -> tensor<1x2x?x64xf32> {
+    %o = attn.softmax %q, %q, %q query_starts(%starts : tensor<6xi32>) key_starts(%starts : tensor<6xi32>) : (tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32>
+    return %o : tensor<1x2x?x64xf32>
   }
 }
