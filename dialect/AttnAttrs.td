@@ -60,4 +60,40 @@ def Attn_PrefixAttr : Attn_Attr<"Prefix", "prefix", [
   }];
 }
 
+def Attn_BigBirdAttr : Attn_Attr<"BigBird", "bigbird", [
+    DeclareAttrInterfaceMethods<Attn_MaskAttrInterface, ["buildKeep"]>]> {
+  let summary = "keeps a window, global blocks and random blocks";
+  let description = [{
+    Positions are taken in blocks: bi = floor(i / block), bj = floor(j / block).
+    Query head h keeps (i, j) if any of these holds (Zaheer et al. 2020, "Big
+    Bird: Transformers for Longer Sequences", section 2):
+
+    - window: |bi - bj| <= window
+    - global: bi < global or bj < global
+    - random: bj = R(h, bi, t) for a t in 0 .. random - 1
+
+    R draws from the blocks 0 .. blocks - 1, the same on every machine, in
+    arithmetic of 32 bits without signs:
+
+        x = seed + 0x9E3779B1 h + 0x85EBCA77 bi + 0xC2B2AE3D t
+        x = (x xor (x >> 16)) * 0x7FEB352D
+        x = (x xor (x >> 15)) * 0x846CA68B
+        R = ((x >> 16) * blocks) >> 16
+
+    Two draws may be the same block. `blocks` is the number of key blocks that
+    the model has, at most 65536, and is no matter of the keys of a call: a slice
+    of the keys keeps its mask. `block` is at least 1, the others at least 0, and
+    blocks at least 1 with random blocks.
+
+    Example:
+    `#attn.bigbird<block = 64, window = 1, global = 2, random = 3, blocks = 64,
+    seed = 7>`.
+  }];
+  let parameters = (ins "int64_t":$block, "int64_t":$window,
+                        "int64_t":$global, "int64_t":$random,
+                        "int64_t":$blocks, "int64_t":$seed);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif // ATTN_ATTRS_TD

@@ -10,6 +10,7 @@
 
 #include "dialect/Attn.h"
 #include "passes/analysis/BlockTables.h"
+#include "passes/analysis/Interval.h"
 
 namespace mlir::attn {
 
@@ -52,8 +53,16 @@ public:
   Operation *getUnknownCause() const { return unknownCause; }
 
 private:
+  /// The class of a tile from that of its parts with one quotient
+  /// floor(i / divisor) each, of which it may have two; then a mask may do with
+  /// that number what it likes, such as hashing it.
+  Truth classifyByQuotient(OpBuilder &builder, Location loc,
+                           const TileRanges &ranges);
+
   Block &keep;
   BlockTables tables;
+  /// floor(i / divisor) by a constant divisor, or null.
+  arith::FloorDivSIOp quotient;
   Operation *unknownCause = nullptr;
   bool classified = false;
 };

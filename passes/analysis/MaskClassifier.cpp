@@ -17,7 +17,61 @@ using arith::CmpIPredicate;
 
 //===- classes of tiles ---------------------------------------------------===//
 
-MaskClassifier::MaskClassifier(Block &keep) : keep(keep), tables(keep) {}
+/// The first division of the query position i by a positive constant.
+static arith::FloorDivSIOp findQuotient(Block &keep) {
+  Value i = keep.getArgument(keep.getNumArguments() - 2);
+  for (auto op : keep.getOps<arith::FloorDivSIOp>()) {
+    APInt divisor;
+    if (op.getLhs() == i &&
+        matchPattern(op.getRhs(), m_ConstantInt(&divisor)) &&
+        divisor.isStrictlyPositive())
+      return op;
+  }
+  return {};
+}
+
+MaskClassifier::MaskClassifier(Block &keep)
+    : keep(keep), tables(keep), quotient(findQuotient(keep)) {}
+
+Truth MaskClassifier::classifyByQuotient(OpBuilder &builder, Location loc,
+                                         const TileRanges &ranges) {
+  IntervalEmitter emitter(builder, loc);
+  APInt divisor;
+  matchPattern(quotient.getRhs(), m_ConstantInt(&divisor));
+  Value size =
+      arith::ConstantIndexOp::create(builder, loc, divisor.getSExtValue());
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value low = emitter.emit<arith::FloorDivSIOp>(ranges.iLo, size);
+  Value high = emitter.emit<arith::FloorDivSIOp>(ranges.iHi, size);
+
+  // The rows before and after the end of the first quotient.
+  TileRanges first = ranges, second = ranges;
+  Value next =
+      emitter.emit<arith::MulIOp>(emitter.emit<arith::AddIOp>(low, one), size);
+  first.iHi = emitter.emit<arith::MinSIOp>(
+      ranges.iHi, emitter.emit<arith::SubIOp>(next, one));
+  second.iLo = emitter.emit<arith::MaxSIOp>(
+      ranges.iLo, emitter.emit<arith::MulIOp>(high, size));
+  auto classifyPart = [&](const TileRanges &part, Value value) {
+    RangeEvaluator evaluator(builder, loc, &tables);
+    evaluator.pin(quotient, value);
+    evaluator.evaluate(keep, part);
+    return evaluator.getTruth(cast<YieldOp>(keep.back()).getValue());
+  };
+  Truth a = classifyPart(first, low), b = classifyPart(second, high);
+
+  // More than two quotients, or positions that wrap: anything.
+  Value isKnown = emitter.emit<arith::AndIOp>(
+      emitter.compareValues(CmpIPredicate::sle, ranges.iLo, ranges.iHi),
+      emitter.compareValues(CmpIPredicate::sle,
+                            emitter.emit<arith::SubIOp>(high, low), one));
+  Value anything = emitter.logicalNot(isKnown);
+  auto join = [&](Value x, Value y) {
+    return emitter.emit<arith::OrIOp>(anything,
+                                      emitter.emit<arith::OrIOp>(x, y));
+  };
+  return {join(a.canBeTrue, b.canBeTrue), join(a.canBeFalse, b.canBeFalse)};
+}
 
 void MaskClassifier::emitTables(OpBuilder &builder, Location loc,
                                 int64_t blockSize) {
@@ -29,6 +83,13 @@ TileClass MaskClassifier::classify(OpBuilder &builder, Location loc,
   RangeEvaluator evaluator(builder, loc, &tables);
   evaluator.evaluate(keep, ranges);
   Truth truth = evaluator.getTruth(cast<YieldOp>(keep.back()).getValue());
+  // Both say what may be: what only one of them says cannot.
+  if (quotient && ranges.iLo != ranges.iHi) {
+    Truth other = classifyByQuotient(builder, loc, ranges);
+    IntervalEmitter &emitter = evaluator.getEmitter();
+    truth = {emitter.emit<arith::AndIOp>(truth.canBeTrue, other.canBeTrue),
+             emitter.emit<arith::AndIOp>(truth.canBeFalse, other.canBeFalse)};
+  }
   bool same = matchPattern(truth.canBeTrue, m_One()) &&
               matchPattern(truth.canBeFalse, m_One());
   if (!classified || !same)

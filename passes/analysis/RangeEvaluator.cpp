@@ -86,6 +86,8 @@ void RangeEvaluator::evaluate(Block &block, const TileRanges &ranges) {
 //===- operations ---------------------------------------------------------===//
 
 RangeEvaluator::Abstract RangeEvaluator::evaluateOp(Operation *op) {
+  if (Value value = pinned.lookup(op))
+    return {value, {}, {}};
   SmallVector<Value> exact;
   for (Value operand : op->getOperands())
     if (Value value = lookup(operand).exact)

@@ -20,6 +20,9 @@ public:
   RangeEvaluator(OpBuilder &builder, Location loc, const BlockTables *tables)
       : builder(builder), loc(loc), emitter(builder, loc), tables(tables) {}
 
+  /// Takes `value` for the result of `op` in what is evaluated next.
+  void pin(Operation *op, Value value) { pinned[op] = value; }
+
   /// Evaluates every operation of `block` on `ranges`. The arguments are (b, h,
   /// i, j), after others of which nothing is known.
   void evaluate(Block &block, const TileRanges &ranges);
@@ -65,6 +68,7 @@ private:
   IntervalEmitter emitter;
   const BlockTables *tables;
   llvm::DenseMap<Value, Abstract> values;
+  llvm::DenseMap<Operation *, Value> pinned;
   Operation *unknownCause = nullptr;
 };
 

@@ -14,8 +14,8 @@ namespace mlir::attn {
 /// `value` as a `wide`, unless its type is as wide.
 Value widenFloat(OpBuilder &builder, Location loc, Value value, FloatType wide);
 
-/// `value` of type f32 or f64 rounded once to `type`, which arith.truncf does not do
-/// for f16 and bf16: its expansion goes through f32.
+/// `value` of type f32 or f64 rounded once to `type`, which arith.truncf does
+/// not do for f16 and bf16: its expansion goes through f32.
 Value roundOnce(OpBuilder &builder, Location loc, Value value, FloatType type);
 
 /// Clones the block of a score or keep region at the insertion point with

@@ -62,3 +62,36 @@ func.func @unknown_alignment(%q: tensor<1x1x4x8xf32>) {
       -> tensor<1x1x4x8xf32>
   return
 }
+
+// -----
+
+func.func @bigbird_block(%q: tensor<1x1x4x8xf32>) {
+  %o = attn.softmax %q, %q, %q align(top_left)
+      // expected-error @below {{bigbird block: expected 1 to 2147483647, got 0}}
+      mask(#attn.bigbird<block = 0, window = 1, global = 1, random = 0, blocks = 0, seed = 7>)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
+      -> tensor<1x1x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @bigbird_blocks(%q: tensor<1x1x4x8xf32>) {
+  %o = attn.softmax %q, %q, %q align(top_left)
+      // expected-error @below {{bigbird blocks: expected 1 to 65536, got 0}}
+      mask(#attn.bigbird<block = 4, window = 1, global = 1, random = 2, blocks = 0, seed = 7>)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
+      -> tensor<1x1x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @bigbird_seed(%q: tensor<1x1x4x8xf32>) {
+  %o = attn.softmax %q, %q, %q align(top_left)
+      // expected-error @below {{bigbird seed: expected 0 to 4294967295, got -1}}
+      mask(#attn.bigbird<block = 4, window = 1, global = 1, random = 2, blocks = 8, seed = -1>)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
+      -> tensor<1x1x4x8xf32>
+  return
+}

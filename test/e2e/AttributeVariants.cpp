@@ -2,6 +2,7 @@
 //
 // Variants made of mask attributes and options. See Variants.h.
 
+#include "test/e2e/BigBird.h"
 #include "test/e2e/Variants.h"
 
 using namespace attn;
@@ -88,6 +89,15 @@ const std::vector<Variant> &attn::test::attributeVariants() {
          p.attention.window = Window{25, std::nullopt};
          p.captured.add(p.attention.offset[0]);
          p.captured.add(p.attention.keyOffset);
+       }},
+      {"bigbird", "", "",
+       "align(bottom_right) mask(#attn.bigbird<block = 16, window = 1, global "
+       "= 1, random = 2, blocks = 16, seed = 4294967295>)",
+       [](Problem &p) {
+         p.attention.align = Align::BottomRight;
+         p.attention.keep = [](int64_t, int64_t h, int64_t i, int64_t j) {
+           return keepsBigBird({16, 1, 1, 2, 16, 4294967295}, h, i, j);
+         };
        }},
       {"scale_softcap", "", "", "scale(0.7) softcap(2.0)",
        [](Problem &p) {

@@ -44,7 +44,7 @@ const std::vector<std::string> masks = {
     "causal_key_offset",   "block_diagonal",  "dilated_window",
     "documents",           "boolean_mask_i8", "everything",
     "select_keys",         "select_shifted",  "prefix_per_batch",
-    "sinks_causal",        "every_clause",
+    "sinks_causal",        "every_clause",    "bigbird",
 };
 
 class Property : public testing::TestWithParam<Cell> {
