@@ -93,6 +93,13 @@ Result<Program> Engine::compileFile(const std::string &path) const {
   return compileText(*text, path);
 }
 
+Result<Program> Engine::compile(const AttentionSpec &spec) const {
+  Result<std::string> text = buildAttention(spec);
+  if (!text)
+    return text.error();
+  return compileText(*text, "attention '" + spec.name + "'");
+}
+
 Program::Program(std::shared_ptr<const Impl> impl) : impl(std::move(impl)) {}
 
 Result<void> Program::Impl::run(std::string_view name, CallOptions options,
@@ -149,6 +156,15 @@ Result<Signature> Program::signature(std::string_view name) const {
   if (!function)
     return function.error();
   return (*function)->signature;
+}
+
+Result<std::vector<std::vector<int64_t>>>
+Program::resultSizes(std::string_view name,
+                     const std::vector<Value> &inputs) const {
+  Result<const CompiledFunction *> function = find(*impl->module, name);
+  if (!function)
+    return function.error();
+  return planFunction(**function, inputs);
 }
 
 Result<std::array<int64_t, 3>>

@@ -12,6 +12,7 @@
 #ifndef ATTN_RUNTIME_ENGINE_H
 #define ATTN_RUNTIME_ENGINE_H
 
+#include "runtime/Attention.h"
 #include "runtime/MaskMap.h"
 #include "runtime/Signature.h"
 #include "runtime/Tensor.h"
@@ -92,8 +93,15 @@ public:
                         const std::vector<TensorView> &outputs,
                         CallOptions options = {}) const;
 
+  /// The sizes of each result of a call with these inputs, as callInto() wants
+  /// them. What call() refuses is refused here, too.
+  Result<std::vector<std::vector<int64_t>>>
+  resultSizes(std::string_view name, const std::vector<Value> &inputs) const;
+
   /// The public functions in the order of the source.
   std::vector<std::string> functions() const;
+
+  /// The types of the arguments and results of a function, as plain data.
   Result<Signature> signature(std::string_view name) const;
 
   /// How many key tiles of attention a call with these inputs skips, runs
@@ -162,6 +170,9 @@ public:
   /// `name` stands for the text in messages.
   Result<Program> compileText(std::string_view text,
                               const std::string &name = "<text>") const;
+
+  /// Attention by fields; the function has the name of the spec.
+  Result<Program> compile(const AttentionSpec &spec) const;
 
   /// As Program::emit(), for a target that need not run here.
   Result<std::string> emitFile(const std::string &path,

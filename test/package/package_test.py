@@ -77,6 +77,13 @@ def check_jit_host(build, prefix, compiler):
     expect_no_llvm(build / "jit-host")
 
 
+def check_attention_spec(build, prefix, compiler):
+    configure(EXAMPLES / "attention-spec", build, prefix, compiler, *NO_LLVM)
+    run("cmake", "--build", build)
+    output = run(build / "attention-spec")
+    expect("ok: largest difference" in output, "attention-spec: expected ok")
+
+
 def check_opt_tool(build, prefix, compiler):
     configure(EXAMPLES / "opt-tool", build, prefix, compiler)
     run("cmake", "--build", build)
@@ -119,8 +126,9 @@ def check_ahead_errors(build, prefix, compiler):
     run(build / "ahead-errors")
 
 
-EXAMPLE_CHECKS = {"jit-host": check_jit_host, "opt-tool": check_opt_tool,
-                  "ahead": check_ahead, "ahead-errors": check_ahead_errors}
+EXAMPLE_CHECKS = {"jit-host": check_jit_host,
+                  "attention-spec": check_attention_spec,
+                  "opt-tool": check_opt_tool, "ahead": check_ahead, "ahead-errors": check_ahead_errors}
 
 
 def check_programs(prefix):

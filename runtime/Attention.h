@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Attention by fields instead of IR text: softmax attention of grouped heads
+// with all that attn.gqa takes but for regions, which are written as IR.
+//
+//   attn::AttentionSpec spec;
+//   spec.queryHeads = 32;
+//   spec.keyHeads = 8;
+//   spec.keyDim = 128;
+//   spec.dtype = attn::DType::bf16;
+//   spec.position = attn::Position::bottomRight;
+//   spec.causal = true;
+//   auto program = engine.compile(spec);
+//   if (!program)
+//     return report(program.error().message);
+//   auto out = program->call("attend", {q, k, v});
+
+#ifndef ATTN_RUNTIME_ATTENTION_H
+#define ATTN_RUNTIME_ATTENTION_H
+
+#include "runtime/Api.h"
+#include "runtime/DType.h"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace attn {
+
+/// A size that each call may choose.
+inline constexpr int64_t anySize = -1;
+
+/// Stands for a number that each call passes, as an argument of type f32.
+struct AtCall {};
+inline constexpr AtCall atCall;
+
+/// A number, or one that each call passes, or none.
+class Setting {
+public:
+  Setting() = default;
+  Setting(double number) : state(number) {}
+  Setting(AtCall) : state(atCall) {}
+
+  bool isSet() const { return state.index() != 0; }
+  bool isAtCall() const { return state.index() == 2; }
+  /// The number, if it is set and not passed at the call.
+  double number() const { return std::get<double>(state); }
+
+private:
+  std::variant<std::monostate, double, AtCall> state;
+};
+
+/// The position i of query row 0 among the keys, by which masks and ALiBi go.
+enum class Position {
+  none,          ///< nothing asks for it
+  topLeft,       ///< 0
+  bottomRight,   ///< the last query stands at the last key in use
+  offset,        ///< an argument of type index
+  offsetPerBatch ///< an argument of type Bxi64
+};
+
+/// An integer that each call passes.
+enum class CallInteger {
+  none,    ///< there is none
+  index,   ///< one for all
+  perBatch ///< one for each batch entry, a tensor Bxi64
+};
+
+/// A tensor argument that broadcasts, right-aligned, to B x Hq x Sq x Skv.
+struct BroadcastSpec {
+  DType dtype = DType::f32;
+  /// 1 to 4 sizes; 1 stretches, and anySize may turn out to be 1.
+  std::vector<int64_t> sizes = {anySize, anySize, anySize, anySize};
+};
+
+/// What the fields mean is the definition of attn.gqa: with s = scale Q K^T,
+/// soft cap, ALiBi, bias and masks in this order, O = softmax(s) V.
+///
+/// The arguments of the function are q (B x Hq x Sq x Dk), k (B x Hkv x Skv x
+/// Dk), v (B x Hkv x Skv x Dv) and then those that fields ask for, in the order
+/// of the fields: scale, softcap, offset, prefix, alibi, bias, select, lengths,
+/// key_offset, sinks. The results are o (B x Hq x Sq x Dv), and lse (B x Hq x
+/// Sq) where it is asked for.
+struct AttentionSpec {
+  /// The name of the function.
+  std::string name = "attend";
+  /// Of Q, K, V and O: f16, bf16, f32 or f64.
+  DType dtype = DType::f32;
+
+  /// B, Hq, Sq, Skv.
+  int64_t batch = anySize, queryHeads = anySize, queries = anySize,
+          keys = anySize;
+  /// Hkv, of which Hq is a multiple; nothing for Hq.
+  std::optional<int64_t> keyHeads;
+  /// Dk, at least 1; Dv, nothing for Dk.
+  int64_t keyDim = anySize;
+  std::optional<int64_t> valueDim;
+
+  /// Nothing for 1 / sqrt(Dk).
+  Setting scale;
+  /// c of c tanh(s / c), which is > 0.
+  Setting softcap;
+
+  Position position = Position::none;
+  /// Keeps j <= i.
+  bool causal = false;
+  /// Keep i - left <= j and j <= i + right.
+  std::optional<int64_t> windowLeft, windowRight;
+  /// Keeps j < prefix or j <= i; not beside causal.
+  CallInteger prefix = CallInteger::none;
+  /// A slope for each query head, times j - i: an argument of Hq elements of
+  /// this type, f32 or that of Q.
+  std::optional<DType> alibi;
+
+  /// Added; f32 or the type of Q.
+  std::optional<BroadcastSpec> bias;
+  /// An i1 tensor, true where a key may be seen; 1 to 4 sizes as those of a
+  /// bias.
+  std::optional<std::vector<int64_t>> select;
+  /// Keys in use for each batch entry: an argument Bxi64.
+  bool lengths = false;
+  /// The position j of key row 0: an argument of type index.
+  bool keyOffset = false;
+  /// A logit for each query head that takes weight and gives no value: an
+  /// argument of Hq elements of this type, f32 or that of Q.
+  std::optional<DType> sinks;
+
+  /// The second result, lse: the logarithm of the sum of exponentials of each
+  /// row, of f32, or f64 for f64.
+  bool logSumExp = false;
+};
+
+/// The IR of a module with this one function. An error names the field, what is
+/// expected of it and what it is.
+ATTN_API Result<std::string> buildAttention(const AttentionSpec &spec);
+
+} // namespace attn
+
+#endif // ATTN_RUNTIME_ATTENTION_H
