@@ -42,13 +42,9 @@ LaneRegion::LaneRegion(const KernelBuilder &kb, Region &region,
   }
 }
 
-Value LaneRegion::emitRow(ArrayRef<Value> arguments) {
-  // What one row adds is forgotten after it: values of a loop body must not be
-  // found from outside.
-  ValueMap invariant = values;
-  Block &block = region.front();
+void LaneRegion::setRow(ArrayRef<Value> arguments) {
   unsigned next = 0;
-  for (BlockArgument argument : block.getArguments()) {
+  for (BlockArgument argument : region.front().getArguments()) {
     if (values.contains(argument))
       continue;
     Value value = arguments[next++];
@@ -57,10 +53,35 @@ Value LaneRegion::emitRow(ArrayRef<Value> arguments) {
     else
       values[argument] = {value, /*isLanes=*/true, Value()};
   }
+}
+
+Value LaneRegion::emitRow(ArrayRef<Value> arguments, Value row) {
+  // What one row adds is forgotten after it: values of a loop body must not be
+  // found from outside.
+  ValueMap invariant = values;
+  currentRow = row;
+  setRow(arguments);
+  Block &block = region.front();
   for (Operation &op : block.without_terminator())
     if (perRow.contains(&op))
       emitOp(&op);
   Value result = getLanes(find(cast<YieldOp>(block.back()).getValue()));
+  values = std::move(invariant);
+  return result;
+}
+
+Value LaneRegion::emitReadRow(Operation *read, ArrayRef<Value> arguments) {
+  ValueMap invariant = values;
+  setRow(arguments);
+  // Its index is j and what is the same for all keys, so few operations matter.
+  for (Operation &op : region.front().without_terminator()) {
+    if (&op == read)
+      break;
+    if (isa<arith::AddIOp, arith::SubIOp>(op) && perRow.contains(&op))
+      emitOp(&op);
+  }
+  emitOp(read);
+  Value result = getLanes(values.lookup(read->getResult(0)));
   values = std::move(invariant);
   return result;
 }
@@ -109,6 +130,8 @@ void LaneRegion::emitOp(Operation *op) {
   LaneValue result;
   if (isa<arith::ConstantOp>(op))
     result = emitConstant(op);
+  else if (auto buffer = buffers.lookup(op); buffer.memref)
+    result = {kb.loadLanes(buffer.memref, {currentRow, buffer.lane}), true};
   else if (auto load = dyn_cast<memref::LoadOp>(op))
     result = emitRead(op, load.getMemRef(), ArrayRef(operands).drop_front());
   else if (auto dim = dyn_cast<memref::DimOp>(op))

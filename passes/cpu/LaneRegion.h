@@ -42,11 +42,38 @@ public:
              ArrayRef<LaneValue> arguments, Value oneHead);
 
   /// The region's result for one key as a lane vector. `arguments` are the
-  /// scores, where the region takes them, and j of type index.
-  Value emitRow(ArrayRef<Value> arguments);
+  /// scores, where the region takes them, and j of type index. `row` is the
+  /// number of the key in its tile.
+  Value emitRow(ArrayRef<Value> arguments, Value row);
+
+  /// A read of one element per query and key, of which the lanes are the rows
+  /// of a matrix and the keys its columns.
+  struct MatrixRead {
+    Operation *op;
+    SmallVector<Value> outer; ///< indices in front, within bounds
+    Value row;                ///< row of the first lane
+    Value column;             ///< column of the first key, j being `firstKey`
+  };
+  SmallVector<MatrixRead> getMatrixReads(Value firstKey);
+
+  /// What `read` gives for one key, as emitRow would read it.
+  Value emitReadRow(Operation *read, ArrayRef<Value> arguments);
+
+  /// Takes what `read` gives from `buffer`, of keys by lanes, where this
+  /// region's lanes begin at `lane`.
+  void setBuffer(Operation *read, Value buffer, Value lane) {
+    buffers[read] = {buffer, lane};
+  }
 
 private:
   using ValueMap = llvm::DenseMap<Value, LaneValue>;
+
+  /// Enters the arguments of one key.
+  void setRow(ArrayRef<Value> arguments);
+  /// The index `value` at `firstKey` if it goes up by one with each key, else
+  /// null.
+  Value emitKeyIndex(Value value, Value firstKey);
+  bool isPerRow(Value value) const;
 
   LaneValue find(Value value);
   void emitOp(Operation *op);
@@ -69,6 +96,11 @@ private:
   Value oneHead;
   llvm::DenseSet<Operation *> perRow;
   ValueMap values;
+  struct Buffer {
+    Value memref, lane;
+  };
+  llvm::DenseMap<Operation *, Buffer> buffers;
+  Value currentRow; ///< of emitRow
 };
 
 } // namespace mlir::attn

@@ -8,6 +8,7 @@
 #include "passes/cpu/Cpu.h"
 #include "passes/cpu/FloatCasts.h"
 #include "passes/cpu/LaneRegion.h"
+#include "passes/cpu/MatrixReads.h"
 #include "passes/cpu/MicroKernels.h"
 #include "passes/cpu/VectorMath.h"
 
@@ -148,6 +149,9 @@ std::vector<LaneRegion> OnlineSoftmaxLowering::createLanes(Region &region,
     arguments.push_back(LaneValue());
     lanes.emplace_back(kb, region, indexBits, arguments, oneHead);
   }
+  bufferMatrixReads(kb, lanes,
+                    {op.getJ(), keyRows, static_cast<int64_t>(op.getKeyTile())},
+                    oneHead, &region == &op.getScore() ? f(0.0) : Value());
   return lanes;
 }
 
@@ -186,7 +190,7 @@ ScoreBounds OnlineSoftmaxLowering::applyScore(ScoreBounds bounds) {
     std::vector<LaneRegion> lanes = createLanes(region, bits);
     return mapScores([&](Value row, int64_t v, Value score) {
       Value position = kb.add(op.getJ(), row);
-      return lanes[v].emitRow({cap(score), position});
+      return lanes[v].emitRow({cap(score), position}, row);
     });
   });
 }
@@ -198,7 +202,7 @@ ScoreBounds OnlineSoftmaxLowering::applyKeep(ScoreBounds bounds) {
   auto mask = [&](int64_t bits) {
     std::vector<LaneRegion> lanes = createLanes(region, bits);
     return mapScores([&](Value row, int64_t v, Value score) {
-      Value keep = lanes[v].emitRow({kb.add(op.getJ(), row)});
+      Value keep = lanes[v].emitRow({kb.add(op.getJ(), row)}, row);
       return kb.select(keep, score, f(-kInfinity));
     });
   };

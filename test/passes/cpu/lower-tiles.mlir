@@ -252,3 +252,40 @@ module attributes {attn.target = "cpu:avx512bf16"} {
     return
   }
 }
+
+// -----
+
+// What is read for each query and key is transposed once per tile, a square of
+// lanes by keys at a time; where a square ends outside of the matrix it is
+// gathered. The score then takes it from a buffer.
+
+// CHECK-LABEL: func @transposes_a_dense_bias
+// CHECK-SAME:    %[[BIAS:[a-z0-9]*]]: memref<?x?xf32>
+// CHECK:         %[[BUFFER:.*]] = memref.alloc() {{.*}} : memref<64x8xf32>
+// CHECK:         scf.for %[[KEY:.*]] = %c0
+// CHECK:           scf.if
+// CHECK-COUNT-8:     vector.load %[[BIAS]][
+// CHECK-COUNT-24:    vector.shuffle
+// CHECK:             vector.store %{{.*}}, %[[BUFFER]][%[[KEY]], %c0]
+// CHECK:           } else {
+// CHECK:             vector.gather
+// CHECK:             vector.store %{{.*}}, %[[BUFFER]][
+// CHECK:         scf.for %[[ROW:.*]] = %c0
+// CHECK:           vector.load %[[BUFFER]][%[[ROW]], %c0]
+// CHECK:           arith.addf
+// CHECK-NOT:       vector.gather
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @transposes_a_dense_bias(%bias: memref<?x?xf32>, %q: memref<32x8xf32>, %k: memref<?x32xf32>, %v: memref<?x32xf32>,
+      %acc: memref<32x8xf32>, %max: memref<8xf32>, %sum: memref<8xf32>) {
+    %c0 = arith.constant 0 : index
+    attn.online_softmax ins(%q, %k, %v : memref<32x8xf32>, memref<?x32xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x8xf32>, memref<8xf32>, memref<8xf32>) at(%c0, %c0, %c0, %c0) key_tile(64)
+      score {
+      ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+        %x = memref.load %bias[%i, %j] : memref<?x?xf32>
+        %t = arith.addf %s, %x : f32
+        attn.yield %t : f32
+      }
+    return
+  }
+}
