@@ -57,14 +57,14 @@ enum class Position {
   topLeft,       ///< 0
   bottomRight,   ///< the last query stands at the last key in use
   offset,        ///< an argument of type index
-  offsetPerBatch ///< an argument of type Bxi64
+  offsetPerBatch ///< an argument of type Bxi64, or one for each sequence
 };
 
 /// An integer that each call passes.
 enum class CallInteger {
   none,    ///< there is none
   index,   ///< one for all
-  perBatch ///< one for each batch entry, a tensor Bxi64
+  perBatch ///< one for each batch entry, a tensor Bxi64, or each sequence
 };
 
 /// A tensor argument that broadcasts, right-aligned, to B x Hq x Sq x Skv.
@@ -74,14 +74,25 @@ struct BroadcastSpec {
   std::vector<int64_t> sizes = {anySize, anySize, anySize, anySize};
 };
 
+/// A mask of blocks by Zaheer et al. 2020, "Big Bird: Transformers for Longer
+/// Sequences"; #attn.bigbird says what its numbers are.
+struct BigBirdSpec {
+  int64_t block = 64; ///< tokens of a block, at least 1
+  int64_t window = 1; ///< blocks to each side
+  int64_t global = 1; ///< first blocks that see and are seen by all
+  int64_t random = 0; ///< random blocks of keys for each block of queries
+  int64_t blocks = 0; ///< blocks of keys to draw from, at most 65536
+  int64_t seed = 0;
+};
+
 /// What the fields mean is the definition of attn.gqa: with s = scale Q K^T,
 /// soft cap, ALiBi, bias and masks in this order, O = softmax(s) V.
 ///
 /// The arguments of the function are q (B x Hq x Sq x Dk), k (B x Hkv x Skv x
 /// Dk), v (B x Hkv x Skv x Dv) and then those that fields ask for, in the order
 /// of the fields: scale, softcap, offset, prefix, alibi, bias, select, lengths,
-/// key_offset, sinks. The results are o (B x Hq x Sq x Dv), and lse (B x Hq x
-/// Sq) where it is asked for.
+/// key_offset, sinks, query_starts, key_starts. The results are o (B x Hq x Sq
+/// x Dv), and lse (B x Hq x Sq) where it is asked for.
 struct AttentionSpec {
   /// The name of the function.
   std::string name = "attend";
@@ -107,6 +118,7 @@ struct AttentionSpec {
   bool causal = false;
   /// Keep i - left <= j and j <= i + right.
   std::optional<int64_t> windowLeft, windowRight;
+  std::optional<BigBirdSpec> bigBird;
   /// Keeps j < prefix or j <= i; not beside causal.
   CallInteger prefix = CallInteger::none;
   /// A slope for each query head, times j - i: an argument of Hq elements of
@@ -125,6 +137,12 @@ struct AttentionSpec {
   /// A logit for each query head that takes weight and gives no value: an
   /// argument of Hq elements of this type, f32 or that of Q.
   std::optional<DType> sinks;
+
+  /// So many sequences (or anySize) lie one behind the other in a batch of 1:
+  /// arguments query_starts and key_starts, of one more i64 each, are the first
+  /// row of each one and the end. Positions count from the start of a sequence.
+  /// Not beside bias, select and lengths.
+  std::optional<int64_t> sequences;
 
   /// The second result, lse: the logarithm of the sum of exponentials of each
   /// row, of f32, or f64 for f64.

@@ -120,6 +120,25 @@ TEST(BuildAttention, writes_clauses_in_order) {
           " sinks(%sinks : tensor<6xf32>)\n"));
 }
 
+TEST(BuildAttention, packs_sequences) {
+  AttentionSpec spec;
+  spec.queryHeads = 4;
+  spec.sequences = 3;
+  spec.position = Position::offsetPerBatch;
+  spec.bigBird = BigBirdSpec{16, 1, 2, 3, 8, 7};
+  std::string text = build(spec);
+  EXPECT_THAT(text, HasSubstr("%q: tensor<1x4x?x?xf32>"));
+  EXPECT_THAT(text,
+              HasSubstr(" offset(%offset : tensor<3xi64>)"
+                        " mask(#attn.bigbird<block = 16, window = 1, global = "
+                        "2, random = 3, blocks = 8, seed = 7>)"
+                        " query_starts(%query_starts : tensor<4xi64>)"
+                        " key_starts(%key_starts : tensor<4xi64>)\n"));
+  spec.sequences = anySize;
+  EXPECT_THAT(build(spec),
+              HasSubstr("key_starts(%key_starts : tensor<?xi64>)"));
+}
+
 TEST(BuildAttention, compiles_whatever_it_builds) {
   const std::vector<std::function<void(AttentionSpec &)>> changes = {
       [](AttentionSpec &) {},
@@ -151,6 +170,24 @@ TEST(BuildAttention, compiles_whatever_it_builds) {
       [](AttentionSpec &spec) { spec.queryHeads = spec.keyHeads.emplace(0); },
       [](AttentionSpec &spec) { spec.valueDim = 0; },
       [](AttentionSpec &spec) { spec.keyHeads = 2; },
+      [](AttentionSpec &spec) { spec.sequences = 0; },
+      [](AttentionSpec &spec) {
+        spec.sequences = anySize;
+        spec.batch = 1;
+        spec.position = Position::offsetPerBatch;
+        spec.prefix = CallInteger::perBatch;
+        spec.keyOffset = true;
+        spec.sinks = DType::f32;
+      },
+      [](AttentionSpec &spec) {
+        spec.position = Position::topLeft;
+        spec.bigBird.emplace();
+      },
+      [](AttentionSpec &spec) {
+        spec.position = Position::topLeft;
+        spec.bigBird = BigBirdSpec{INT32_MAX, INT32_MAX, INT32_MAX,
+                                   1024,      65536,     UINT32_MAX};
+      },
   };
   for (size_t i = 0; i < changes.size(); ++i) {
     AttentionSpec spec;
@@ -308,6 +345,49 @@ TEST(AttentionErrors, masks) {
             }),
             "attention position: expected one of topLeft, bottomRight, offset "
             "and offsetPerBatch for causal, windowRight, alibi, got none");
+}
+
+TEST(AttentionErrors, big_bird) {
+  auto error = [](BigBirdSpec mask) {
+    return errorOf([=](AttentionSpec &spec) {
+      spec.position = Position::topLeft;
+      spec.bigBird = mask;
+    });
+  };
+  EXPECT_EQ(
+      error({0, 1, 1, 0, 0, 0}),
+      "attention bigBird.block: expected a number from 1 to 2147483647, got 0");
+  EXPECT_EQ(error({1, -1, 1, 0, 0, 0}), "attention bigBird.window: expected a "
+                                        "number from 0 to 2147483647, got -1");
+  EXPECT_THAT(error({1, 1, -1, 0, 0, 0}), HasSubstr("bigBird.global: "));
+  EXPECT_THAT(
+      error({1, 1, 1, 1025, 1, 0}),
+      HasSubstr("bigBird.random: expected a number from 0 to 1024, got 1025"));
+  for (int64_t blocks : {0, 65537})
+    EXPECT_EQ(
+        error({1, 1, 1, 2, blocks, 0}),
+        "attention bigBird.blocks: expected a number from 1 to 65536, got " +
+            std::to_string(blocks));
+  EXPECT_THAT(
+      error({1, 1, 1, 0, 0, -1}),
+      HasSubstr(
+          "bigBird.seed: expected a number from 0 to 4294967295, got -1"));
+}
+
+TEST(AttentionErrors, sequences) {
+  EXPECT_EQ(errorOf([](AttentionSpec &spec) { spec.sequences = -2; }),
+            "attention sequences: expected a number of at least 0, or anySize, "
+            "got -2");
+  EXPECT_EQ(errorOf([](AttentionSpec &spec) {
+              spec.sequences = 2;
+              spec.batch = 2;
+            }),
+            "attention batch: expected 1 beside sequences, got 2");
+  EXPECT_EQ(errorOf([](AttentionSpec &spec) {
+              spec.sequences = 2;
+              spec.lengths = true;
+            }),
+            "attention lengths: expected none beside sequences, got both");
 }
 
 TEST(AttentionErrors, broadcast) {
