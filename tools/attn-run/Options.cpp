@@ -61,6 +61,17 @@ static Option text(const char *name, std::string &(*target)(Options &)) {
           }};
 }
 
+/// An option that says what to do with a file, its value or the one beside it.
+static Option file(const char *name,
+                   std::optional<std::string> &(*target)(Options &)) {
+  return {name, Takes::optionalValue, false,
+          [target](Options &options, const std::string &,
+                   const std::string &value) -> Result<void> {
+            target(options) = value;
+            return {};
+          }};
+}
+
 /// A repeatable option whose value is a specification.
 template <class Spec>
 static Option spec(const char *name, Result<Spec> (*parse)(std::string_view),
@@ -156,8 +167,8 @@ static const std::vector<Option> &table() {
       text("--device", [](Options &o) -> auto & { return o.engine.device; }),
       text("--target", [](Options &o) -> auto & { return o.engine.target; }),
       text("--dump", [](Options &o) -> auto & { return o.engine.dumpDir; }),
-      text("--onnx-test", [](Options &o) -> auto & { return o.onnxTest; }),
-      text("--import", [](Options &o) -> auto & { return o.import; }),
+      file("--onnx-test", [](Options &o) -> auto & { return o.onnxTest; }),
+      file("--import", [](Options &o) -> auto & { return o.import; }),
       spec(
           "--input", parseInputSpec,
           +[](Options &o) -> auto & { return o.inputs; }),
@@ -225,11 +236,11 @@ static bool isObjectFile(const std::string &path) {
   return name.size() > 2 && name.substr(name.size() - 2) == ".o";
 }
 
-/// What runs or reads ONNX instead of a file of IR takes the options that have
-/// a meaning there.
+/// What runs or reads ONNX instead of IR takes the options that have a meaning
+/// there.
 static Result<void> checkOnnx(const Options &options,
                               const std::set<std::string> &seen) {
-  bool isTest = !options.onnxTest.empty();
+  bool isTest = options.onnxTest.has_value();
   const char *name = isTest ? "--onnx-test" : "--import";
   std::set<std::string> fitting = {name};
   if (isTest)
@@ -239,9 +250,13 @@ static Result<void> checkOnnx(const Options &options,
     if (!fitting.count(other))
       return optionError(other,
                          std::string("expected no ") + name + " beside it");
-  if (!options.file.empty() || !options.emitFile.empty())
-    return optionError(name, "expected no file beside it, got '" +
-                                 options.file + options.emitFile + "'");
+  if (!options.emitFile.empty())
+    return optionError("-o", std::string("expected no ") + name + " beside it");
+  bool hasValue = !(isTest ? options.onnxTest : options.import)->empty();
+  if (hasValue == !options.file.empty())
+    return optionError(name, hasValue ? "expected one file, got '" +
+                                            options.file + "' beside it"
+                                      : "expected a file, got none");
   return {};
 }
 
@@ -252,7 +267,7 @@ static Result<void> checkCombination(const Options &options,
     return {};
   if (options.noCache && options.engine.cacheDir)
     return optionError("--no-cache", "expected no --cache-dir beside it");
-  if (!options.onnxTest.empty() || !options.import.empty())
+  if (options.onnxTest || options.import)
     return checkOnnx(options, seen);
   if (options.file.empty())
     return Error{ErrorCode::invalidArgument, "expected a file, got none"};
@@ -306,13 +321,16 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
     return done.error();
   if (options.noCache)
     options.engine.cacheDir = "";
+  for (std::optional<std::string> *path : {&options.onnxTest, &options.import})
+    if (*path && (*path)->empty())
+      *path = options.file;
   return options;
 }
 
 const char *helpText() {
   return R"(usage: attn-run FILE.mlir [options]
-       attn-run --onnx-test=DIR [options]
-       attn-run --import=FILE.onnx
+       attn-run --onnx-test DIR [options]
+       attn-run --import FILE.onnx
 
 Compiles a file just in time and runs one of its functions; or runs a node test
 of ONNX, DIR/model.onnx on every DIR/test_data_set_N; or prints the IR of the

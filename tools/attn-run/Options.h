@@ -31,9 +31,8 @@ struct Options {
   /// llvm, asm or obj; empty without --emit.
   std::string emit;
   std::string emitFile;
-  /// The folder of a node test of ONNX, and a model to import; empty without
-  /// --onnx-test and --import.
-  std::string onnxTest, import;
+  /// The folder of a node test of ONNX, and a model to import, if asked for.
+  std::optional<std::string> onnxTest, import;
   bool help = false;
 };
 

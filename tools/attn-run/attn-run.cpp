@@ -160,7 +160,7 @@ static int runFunction(const Options &options, const Program &program) {
 static int runOnnxTest(const Options &options) {
   NodeTestOptions test{options.engine, options.call, options.atol,
                        options.rtol};
-  Result<bool> asExpected = runNodeTest(options.onnxTest, test);
+  Result<bool> asExpected = runNodeTest(*options.onnxTest, test);
   if (!asExpected)
     return fail(asExpected.error());
   return *asExpected ? 0 : exitMismatch;
@@ -184,9 +184,9 @@ int main(int argc, char **argv) {
     std::fputs(helpText(), stdout);
     return 0;
   }
-  if (!options->import.empty())
-    return printImported(options->import);
-  if (!options->onnxTest.empty())
+  if (options->import)
+    return printImported(*options->import);
+  if (options->onnxTest)
     return runOnnxTest(*options);
   // Code can be looked at for a target that does not run here; remarks come
   // with a program.
