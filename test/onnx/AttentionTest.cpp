@@ -191,6 +191,42 @@ TEST_P(Attention, causal_with_a_cache_starts_behind_it) {
   EXPECT_THAT(call(c, inputs, "present_value"), ElementsAre(1, 3, 5, 8));
 }
 
+TEST_P(Attention, present_without_a_cache_is_the_new_keys) {
+  for (bool isPacked : {false, true}) {
+    ModelBuilder builder(23);
+    std::vector<int64_t> sizes = {1, 2, 2, 1};
+    if (isPacked)
+      sizes = {1, 2, 2};
+    for (const char *name : {"Q", "K", "V"})
+      builder.addInput(name, typeNumber(DType::f32), sizes);
+    for (const char *name : {"Y", "keys", "values"})
+      builder.addOutput(name);
+    onnx::NodeProto &node =
+        builder.addNode("Attention", {"Q", "K", "V"}, {"Y", "keys", "values"});
+    if (isPacked) {
+      setInteger(node, "q_num_heads", 2);
+      setInteger(node, "kv_num_heads", 2);
+    }
+    Tensors inputs;
+    inputs.emplace("Q", tensorOf(DType::f32, sizes, {0}));
+    inputs.emplace("K", tensorOf(DType::f32, sizes, {1, 2, 3, 4}));
+    inputs.emplace("V", tensorOf(DType::f32, sizes, {5, 6, 7, 8}));
+    Result<Tensors> got = callModel(builder.model, inputs, GetParam());
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_THAT(got->at("keys").sizes(), ElementsAre(1, 2, 2, 1));
+    if (isPacked) {
+      // Heads come before tokens.
+      EXPECT_THAT(elementsOf(got->at("keys")), ElementsAre(1, 3, 2, 4));
+      EXPECT_THAT(elementsOf(got->at("values")), ElementsAre(5, 7, 6, 8));
+      EXPECT_THAT(elementsOf(got->at("Y")), ElementsAre(6, 7, 6, 7));
+    } else {
+      EXPECT_THAT(elementsOf(got->at("keys")), ElementsAre(1, 2, 3, 4));
+      EXPECT_THAT(elementsOf(got->at("values")), ElementsAre(5, 6, 7, 8));
+      EXPECT_THAT(elementsOf(got->at("Y")), ElementsAre(5.5, 5.5, 7.5, 7.5));
+    }
+  }
+}
+
 /// The last query stands at the last key; the first rows of a batch entry with
 /// fewer keys than queries see none.
 TEST_P(Attention, causal_with_lengths_is_bottom_right) {

@@ -5,6 +5,7 @@
 
 #include "test/onnx/ModelBuilder.h"
 
+#include "runtime/Engine.h"
 #include "tools/attn-run/onnx/Import.h"
 
 #include <cmath>
@@ -22,14 +23,14 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// One batch entry, head and feature, three keys, V = 1, 2, 6.
+/// One batch entry, head and feature; inputs() has three keys and V = 1, 2, 6.
 class FlexBuilder : public ModelBuilder {
 public:
-  explicit FlexBuilder(int64_t queries)
+  explicit FlexBuilder(int64_t queries, int64_t keys = 3)
       : ModelBuilder(1, "ai.onnx.preview"), queries(queries) {
     addInput("Q", typeNumber(DType::f32), {1, 1, queries, 1});
-    addInput("K", typeNumber(DType::f32), {1, 1, 3, 1});
-    addInput("V", typeNumber(DType::f32), {1, 1, 3, 1});
+    addInput("K", typeNumber(DType::f32), {1, 1, keys, 1});
+    addInput("V", typeNumber(DType::f32), {1, 1, keys, 1});
     addOutput("Y");
     node = &addNode("FlexAttention", {"Q", "K", "V"}, {"Y"});
   }
@@ -114,6 +115,27 @@ TEST_P(FlexAttention, a_mask_is_a_keep_region) {
   EXPECT_THAT(textOf(builder), HasSubstr("keep {"));
   EXPECT_THAT(textOf(builder), testing::Not(HasSubstr("score {")));
   EXPECT_THAT(call(builder), ElementsAre(1, 1.5, 3));
+}
+
+/// Of 600 keys for one query, tiles behind the first are never looked at.
+TEST(FlexAttentionTiles, a_mask_skips_tiles) {
+  FlexBuilder builder(1, 600);
+  builder.addGraph("score_mod");
+  builder.addIndices();
+  builder.addConstant("masked", DType::f32, {}, {-infinity});
+  builder.addOp("GreaterOrEqual", {"i", "j"}, "kept");
+  builder.addOp("Where", {"kept", "x", "masked"}, "y");
+  EngineOptions options;
+  options.countTiles = true;
+  Result<Program> program = Engine(options).compileText(textOf(builder));
+  ASSERT_TRUE(program.ok()) << program.error().message;
+  Tensor query = tensorOf(DType::f32, {1, 1, 1, 1}, {0});
+  Tensor keys = tensorOf(DType::f32, {1, 1, 600, 1}, {1});
+  auto tiles = program->tiles("main", {query.view(), keys.view(), keys.view()});
+  ASSERT_TRUE(tiles.ok()) << tiles.error().message;
+  EXPECT_GT((*tiles)[0], 0);
+  EXPECT_EQ((*tiles)[1], 0);
+  EXPECT_EQ((*tiles)[2], 1);
 }
 
 TEST_P(FlexAttention, a_mask_may_name_what_it_hides) {

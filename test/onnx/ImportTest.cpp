@@ -340,6 +340,10 @@ TEST(ImportErrors, graphs) {
   unnamed.node->set_output(0, "");
   EXPECT_THAT(errorOf(unnamed.model),
               HasSubstr("output Y: expected a name, got none"));
+  Model same;
+  same.node->add_output("Y");
+  EXPECT_THAT(errorOf(same.model),
+              HasSubstr("output 'Y': expected once, got it twice"));
   Model wrong;
   auto *declared = wrong.model.mutable_graph()
                        ->mutable_output(0)

@@ -78,6 +78,10 @@ std::string Node::output(int index) const {
 }
 
 Result<void> Node::checkCounts(int inputs, int outputs) const {
+  std::set<std::string> seen;
+  for (const std::string &name : proto.output())
+    if (!name.empty() && !seen.insert(name).second)
+      return error("output '" + name + "': expected once, got it twice");
   auto check = [&](const char *what, int most, int count) -> Result<void> {
     if (count > most)
       return error(std::string("expected at most ") + std::to_string(most) +

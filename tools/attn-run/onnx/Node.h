@@ -43,7 +43,8 @@ public:
   Result<IrValue> requiredInput(int index, const char *name) const;
   /// The name of output `index`, empty where the node leaves it out.
   std::string output(int index) const;
-  /// Refuses inputs and outputs beyond what the operator has.
+  /// Refuses inputs and outputs beyond what the operator has, and outputs of
+  /// one name.
   Result<void> checkCounts(int inputs, int outputs) const;
 
   int64_t getOpset() const { return opset; }
