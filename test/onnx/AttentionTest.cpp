@@ -132,6 +132,41 @@ TEST_P(Attention, masked_scores_of_mode_2_are_minus_infinity) {
               ElementsAre(2, -infinity, 0, IsNan()));
 }
 
+TEST_P(Attention, a_masked_score_does_not_depend_on_its_key) {
+  AttentionCase c = plain(1, 3);
+  c.wantsScores = true;
+  c.maskType = DType::i1;
+  c.maskSizes = {3};
+  for (double poison : {nan, infinity}) {
+    Tensors inputs = meanInputs(c, {1, 2, 6});
+    inputs.at("Q").set(0, 1);
+    inputs.at("K").set(1, poison);
+    inputs.emplace("attn_mask", tensorOf(DType::i1, {3}, {1, 0, 1}));
+    c.mode = 2;
+    EXPECT_THAT(call(c, inputs, "qk_matmul_output"),
+                ElementsAre(1, -infinity, 1));
+    c.mode = 3;
+    EXPECT_THAT(call(c, inputs, "qk_matmul_output"), ElementsAre(0.5, 0, 0.5));
+  }
+}
+
+/// A mask of numbers is added: -inf leaves no weight, but NaN stays NaN.
+TEST_P(Attention, minus_infinity_is_added) {
+  AttentionCase c = plain(1, 3);
+  c.wantsScores = true;
+  c.mode = 2;
+  c.maskType = DType::f32;
+  c.maskSizes = {3};
+  Tensors inputs = meanInputs(c, {1, nan, 6});
+  inputs.emplace("attn_mask", tensorOf(DType::f32, {3}, {2, -infinity, 2}));
+  EXPECT_THAT(call(c, inputs), ElementsAre(3.5));
+  EXPECT_THAT(call(c, inputs, "qk_matmul_output"),
+              ElementsAre(2, -infinity, 2));
+  inputs.at("K").set(1, nan);
+  EXPECT_THAT(call(c, inputs), ElementsAre(IsNan()));
+  EXPECT_THAT(call(c, inputs, "qk_matmul_output"), ElementsAre(2, IsNan(), 2));
+}
+
 TEST_P(Attention, weights_of_a_row_without_a_key_are_0) {
   AttentionCase c = plain(2, 2);
   c.wantsScores = true;

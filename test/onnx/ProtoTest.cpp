@@ -82,6 +82,9 @@ TEST(Proto, data_of_another_size) {
       makeTensor("x", onnx::TensorProto::FLOAT, {2, 3}, {1, 2, 3, 4, 5});
   EXPECT_THAT(errorOf(proto),
               HasSubstr("expected 24 bytes of raw_data, got 20"));
+  proto.set_raw_data(std::string(25, '\0'));
+  EXPECT_THAT(errorOf(proto),
+              HasSubstr("expected 24 bytes of raw_data, got 25"));
   proto.set_raw_data("");
   EXPECT_THAT(errorOf(proto), HasSubstr("expected 6 elements (2x3xf32), got 0 "
                                         "bytes"));

@@ -125,7 +125,6 @@ private:
                         : text.addOp("kept", "arith.andi " + kept + ", " +
                                                  condition + " : i1");
   }
-  std::string addBias(const std::string &score, const std::string &element);
   void addLength(const std::string &element, const std::string &key);
   void addPositions(const std::string &row, const std::string &key);
   std::string makeWeight(const std::string &score, const std::string &element);
@@ -151,17 +150,6 @@ LoopOperand ScoreBody::broadcast(const IrValue &mask, const IrValue &product) {
       loops += "bhrt"[missing + dim];
   }
   return {text.dropUnitDims(mask, isKept), loops};
-}
-
-std::string ScoreBody::addBias(const std::string &score,
-                               const std::string &element) {
-  std::string bias = convertScalar(text, element, problem.bias->dtype, dtype);
-  std::string sum = arith("addf", score, bias);
-  // -inf masks, even what is no number.
-  std::string lowest = text.constant(dtype, -infinity);
-  std::string isMasked = text.addOp("masked", "arith.cmpf oeq, " + bias + ", " +
-                                                  lowest + " : " + name(dtype));
-  return select(isMasked, lowest, sum);
 }
 
 /// The length between 0 and the number of keys.
@@ -235,7 +223,9 @@ std::string ScoreBody::build(const std::vector<std::string> &elements) {
   if (problem.score)
     score = problem.score(score, indices);
   if (problem.bias)
-    score = addBias(score, elements[next++]);
+    score = arith(
+        "addf", score,
+        convertScalar(text, elements[next++], problem.bias->dtype, dtype));
   if (problem.select)
     keep(elements[next++]);
   if (problem.lengths)
