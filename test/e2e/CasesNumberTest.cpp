@@ -44,7 +44,8 @@ TEST_P(Cases, A35_LargeProducts) {
   // The logit is 741455.
   Values q(128, 256.0), k(256);
   std::fill(k.begin(), k.begin() + 128, 256.0);
-  for (DType dtype : {DType::f32, DType::bf16}) {
+  // f16 has no such number, f32 has.
+  for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
     Got got =
         attend(Variant{}, {1, 1, 1, 1, 2, 128, 1}, q, k, {1, 2}, {}, dtype);
     ASSERT_EQ(got.o.size(), 1u);
@@ -78,22 +79,43 @@ TEST_P(Cases, A37_FarApartLogits) {
 
 TEST_P(Cases, A38_SmallWeights) {
   // V is the identity, so each weight is an output of its own.
-  const Values logits = {0, -20, -87, -88, -104, -1e4, -INFINITY};
+  const Values logits = {0, -4, -9, -20, -87, -88, -104, -1e4, -INFINITY};
   size_t n = logits.size();
   Values v(n * n);
   for (size_t t = 0; t < n; ++t)
     v[t * n + t] = 1.0;
-  Got got = attend(Variant{}, {1, 1, 1, 1, int64_t(n), 1, int64_t(n)}, {1},
-                   logits, v);
-  ASSERT_EQ(got.o.size(), n);
-  double sum = 1.0 + std::exp(-20.0);
-  for (size_t t = 0; t < n; ++t) {
-    double want = std::exp(logits[t]) / sum;
-    EXPECT_GE(got.o[t], 0.0) << t;
-    if (want >= 1.17549435e-38)
-      EXPECT_NEAR(got.o[t] / want, 1.0, 1e-5) << t;
-    else
-      EXPECT_LE(got.o[t], 1.17549435e-38) << t;
+  double sum = 0.0;
+  for (double logit : logits)
+    sum += std::exp(logit);
+  struct Case {
+    DType dtype;
+    double bound, leastNormal;
+  };
+  for (const Case &c : {Case{DType::f32, 1e-5, 0x1p-126},
+                        {DType::f16, 1e-3, 0x1p-14},
+                        {DType::f64, 1e-13, 0x1p-1022}}) {
+    Got got = attend(Variant{}, {1, 1, 1, 1, int64_t(n), 1, int64_t(n)}, {1},
+                     logits, v, {}, c.dtype);
+    ASSERT_EQ(got.o.size(), n);
+    for (size_t t = 0; t < n; ++t) {
+      double want = std::exp(logits[t]) / sum;
+      EXPECT_GE(got.o[t], 0.0) << t;
+      if (want >= c.leastNormal)
+        EXPECT_NEAR(got.o[t] / want, 1.0, c.bound) << t << name(c.dtype);
+      else
+        EXPECT_LE(got.o[t], c.leastNormal) << t << name(c.dtype);
+    }
+  }
+}
+
+TEST_P(Cases, A38_WeightsThatVanish) {
+  const Values logits = {0, -20, -88, -104, -1e4, -INFINITY};
+  for (DType dtype : {DType::f32, DType::f16, DType::f64}) {
+    Got got = attend(Variant{}, {1, 1, 1, 1, 6, 1, 1}, {1}, logits,
+                     {1, 0, 0, 0, 0, 0}, {}, dtype);
+    // e^-20 is 2e-9.
+    expectValues(got.o, {1 / (1 + std::exp(-20.0))},
+                 dtype == DType::f64 ? 1e-15 : 1e-8);
   }
 }
 

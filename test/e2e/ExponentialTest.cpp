@@ -76,6 +76,20 @@ TEST_P(Exponential, OfF32IsWithinUnitsInTheLastPlace) {
   }
 }
 
+TEST_P(Exponential, OfF64IsWithinUnitsInTheLastPlace) {
+  // e^-708 is the smallest that is no subnormal.
+  std::vector<double> x = queries(DType::f64, -708.0);
+  std::vector<std::vector<double>> got =
+      attend(GetParam(), DType::f64, x, /*exact=*/false);
+  ASSERT_EQ(got.size(), 2u);
+  for (int64_t n = 0; n < numQueries; ++n) {
+    // 2 ulp of the exponential, half an ulp each of sum and quotient.
+    long double exact = 1.0L / (1.0L + std::exp(-(long double)x[n]));
+    ASSERT_NEAR(double(got[0][n] / exact - 1.0L), 0.0, 3.0 * 0x1p-52)
+        << "x = " << x[n];
+  }
+}
+
 TEST_P(Exponential, OfBf16HasTheStatedError) {
   // Weights above 1/4, so that LSE in f32 tells them apart.
   std::vector<double> x = queries(DType::bf16, -1.375);

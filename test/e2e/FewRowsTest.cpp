@@ -53,6 +53,9 @@ TEST_P(FewRows, OneToSixteenRowsMatchTheOracle) {
          {"none", "causal_bottom_right", "lengths", "documents", "alibi_f32"})
       for (DType dtype : {DType::f32, DType::bf16})
         check(dtype, name, sizes, withUnknownKeys(sizes));
+  for (const Sizes &sizes : shapes)
+    for (DType dtype : {DType::f16, DType::f64})
+      check(dtype, "lengths", sizes, withUnknownKeys(sizes));
 }
 
 TEST_P(FewRows, AStepOfDecodingIsChosenAtRunTime) {
@@ -90,6 +93,8 @@ TEST_P(FewRows, LongKeysAreSplit) {
         check(dtype, name, sizes, sizes);
         check(dtype, name, sizes, withUnknownKeys(sizes));
       }
+  for (DType dtype : {DType::f16, DType::f64})
+    check(dtype, "lengths", shapes[0], withUnknownKeys(shapes[0]));
 }
 
 TEST_P(FewRows, NothingIsSeenOfMaskedKeys) {
@@ -120,15 +125,17 @@ TEST_P(FewRows, NothingIsSeenOfMaskedKeys) {
 TEST_P(FewRows, ANaNReachesItsRowsOnly) {
   const Variant &variant = variantNamed("none");
   Sizes sizes{1, 3, 1, 1, 2100, 16, 16};
-  Problem p = makeProblem(sizes, DType::bf16, variant);
-  p.q.data[size_t(sizes.dk)] = NAN; // of head 1
-  std::vector<Tensor> got =
-      run(GetParam(),
-          irFor("gqa", DType::bf16, variant, withUnknownKeys(sizes)), p);
-  ASSERT_EQ(got.size(), 2u);
-  std::vector<double> o = toDoubles(got[0].view());
-  for (size_t n = 0; n < o.size(); ++n)
-    EXPECT_EQ(std::isnan(o[n]), n / size_t(sizes.dv) == 1) << n;
+  for (DType dtype : {DType::bf16, DType::f16, DType::f64}) {
+    Problem p = makeProblem(sizes, dtype, variant);
+    p.q.data[size_t(sizes.dk)] = NAN; // of head 1
+    std::vector<Tensor> got = run(
+        GetParam(), irFor("gqa", dtype, variant, withUnknownKeys(sizes)), p);
+    ASSERT_EQ(got.size(), 2u);
+    std::vector<double> o = toDoubles(got[0].view());
+    for (size_t n = 0; n < o.size(); ++n)
+      EXPECT_EQ(std::isnan(o[n]), n / size_t(sizes.dv) == 1)
+          << n << ", " << name(dtype);
+  }
 }
 } // namespace
 

@@ -76,10 +76,14 @@ std::vector<Cell> cellsOfOtherTypes() {
   std::vector<Cell> all;
   for (DType dtype : {DType::f16, DType::f64})
     for (const char *variant :
-         {"none", "everything", "documents", "alibi_f16", "alibi_clause",
-          "bias_full", "sinks_causal", "score_functions", "prefix_and_score"})
+         {"none", "everything", "documents", "relative_bias_f16",
+          "alibi_clause", "bias_full", "sinks_causal", "score_functions",
+          "prefix_and_score"})
       for (const Target &target : allTargets())
         all.push_back({"gqa", dtype, variantNamed(variant), target});
+  for (const Target &target : allTargets())
+    all.push_back(
+        {"gqa", DType::f32, variantNamed("relative_bias_f64"), target});
   return all;
 }
 

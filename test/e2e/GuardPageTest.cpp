@@ -56,7 +56,7 @@ protected:
     }
     std::vector<TensorView> outputs = {
         place(dtype, {sizes.b, sizes.hq, sizes.sq, sizes.dv}),
-        place(DType::f32, {sizes.b, sizes.hq, sizes.sq})};
+        place(logitType(dtype), {sizes.b, sizes.hq, sizes.sq})};
     std::shared_ptr<Program> program = compile(GetParam().target, ir);
     ASSERT_TRUE(program);
     Result<void> result = program->callInto("main", inputs, outputs);
@@ -90,6 +90,10 @@ TEST_P(GuardPage, NothingOutsideTheOperandsIsTouched) {
           "boolean_mask_i8", "alibi_f32", "bias"})
       for (const Sizes &sizes : shapes)
         check(dtype, variantNamed(name), sizes);
+  for (DType dtype : {DType::f16, DType::f64})
+    for (const char *name : {"lengths", "relative_bias_f16"})
+      for (const Sizes &sizes : shapes)
+        check(dtype, variantNamed(name), sizes);
 }
 
 /// Sizes that the compiler knows take other loops than dynamic ones.
@@ -112,7 +116,7 @@ TEST_P(GuardPage, KnownSizes) {
   for (auto [dk, dv] : {std::pair<int64_t, int64_t>{7, 5}, {40, 80}}) {
     checkKnown(DType::bf16, {2, 6, 2, 37, 53, dk, dv},
                {-1, -1, -1, -1, -1, dk, dv});
-    for (DType dtype : {DType::f32, DType::bf16}) {
+    for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
       checkKnown(dtype, {2, 6, 2, 1, 53, dk, dv}, {-1, 6, 2, 1, -1, dk, dv});
       checkKnown(dtype, {2, 4, 2, 2, 53, dk, dv}, {-1, 4, 2, 2, -1, -1, -1});
     }

@@ -28,9 +28,11 @@ void PrintTo(const Cell &c, std::ostream *os) {
   *os << name(c.dtype) << " " << c.variant << " " << c.target.name;
 }
 
-std::vector<Cell> cells(const std::vector<std::string> &variants) {
+std::vector<Cell> cells(const std::vector<std::string> &variants,
+                        const std::vector<DType> &dtypes = {DType::f32,
+                                                            DType::bf16}) {
   std::vector<Cell> all;
-  for (DType dtype : {DType::f32, DType::bf16})
+  for (DType dtype : dtypes)
     for (const std::string &variant : variants)
       for (const Target &target : allTargets())
         all.push_back({dtype, variant, target});
@@ -234,6 +236,11 @@ TEST_P(Property, ThreadsDoNotChangeBits) {
 } // namespace
 
 INSTANTIATE_TEST_SUITE_P(Masks, Property, testing::ValuesIn(cells(masks)),
+                         cellName);
+// In other types the masks are the same code.
+INSTANTIATE_TEST_SUITE_P(OtherTypes, Property,
+                         testing::ValuesIn(cells({"causal_window", "documents"},
+                                                 {DType::f16, DType::f64})),
                          cellName);
 
 /// A bias that a mask covers is never looked at.

@@ -110,9 +110,9 @@ static Variant booleanMask(DType dtype) {
 static Variant alibi(DType dtype) {
   std::string type = std::string("tensor<?x") + name(dtype) + ">";
   std::string read = "    %m = tensor.extract %slopes[%h] : " + type + "\n";
-  if (dtype != DType::f32)
+  if (dtype == DType::bf16)
     read = "    %m0 = tensor.extract %slopes[%h] : " + type +
-           "\n    %m = arith.extf %m0 : " + name(dtype) + " to f32\n";
+           "\n    %m = arith.extf %m0 : bf16 to f32\n";
   return {std::string("alibi_") + name(dtype), ", %slopes: " + type, "",
           "align(bottom_right) mask(#attn.causal)" +
               score(read + "    %d = arith.subi %j, %i : index\n"
@@ -210,23 +210,30 @@ static Variant scoreFunctions() {
 }
 
 /// A table over i - j that is shorter than the distances: reads outside it get
-/// its first or last entry.
-static Variant relativeBias() {
-  return {"relative_bias", ", %table: tensor<?xf32>", "",
+/// its first or last entry. `cast` is what makes a logit of an entry.
+static Variant relativeBias(DType dtype, const std::string &cast = "") {
+  std::string suffix = cast.empty() ? "" : std::string("_") + name(dtype);
+  std::string type = std::string("tensor<?x") + name(dtype) + ">";
+  std::string read = cast.empty() ? "%x" : "%y";
+  std::string convert = cast.empty() ? ""
+                                     : "    %x = arith." + cast +
+                                           " %y : " + name(dtype) + " to f32\n";
+  return {"relative_bias" + suffix, ", %table: " + type, "",
           "align(bottom_right)" +
-              score("    %d = arith.subi %i, %j : index\n"
-                    "    %x = tensor.extract %table[%d] : tensor<?xf32>\n"
+              score("    %d = arith.subi %i, %j : index\n    " + read +
+                    " = tensor.extract %table[%d] : " + type + "\n" + convert +
                     "    %t = arith.addf %s, %x : f32\n"),
-          [](Problem &p) {
+          [=](Problem &p) {
+            DType held = dtype == DType::f32 ? logitType(p.dtype) : dtype;
             p.attention.align = Align::BottomRight;
             std::vector<double> table;
             for (double x : randomValues(20, 79))
-              table.push_back(roundTo(logitType(p.dtype), 3.0 * x));
+              table.push_back(roundTo(held, 3.0 * x));
             p.attention.score = [table](double s, int64_t, int64_t, int64_t i,
                                         int64_t j) {
               return s + table[size_t(std::clamp<int64_t>(i - j, 0, 19))];
             };
-            p.captured.add(logitType(p.dtype), {20}, table);
+            p.captured.add(held, {20}, table);
           }};
 }
 
@@ -282,19 +289,25 @@ const std::vector<Variant> &attn::test::regionVariants() {
       booleanMask(DType::i8),
       alibi(DType::f32),
       alibi(DType::bf16),
-      alibi(DType::f16),
+
       clampedScore(),
       bias(),
-      relativeBias(),
+      relativeBias(DType::f32),
       scoreFunctions(),
       prefixAndScore(),
   };
   return variants;
 }
 
+const std::vector<Variant> &attn::test::capturedTypeVariants() {
+  static const std::vector<Variant> variants = {
+      relativeBias(DType::f16, "extf"), relativeBias(DType::f64, "truncf")};
+  return variants;
+}
+
 const Variant &attn::test::variantNamed(const std::string &name) {
-  for (const auto *list :
-       {&attributeVariants(), &clauseVariants(), &regionVariants()})
+  for (const auto *list : {&attributeVariants(), &clauseVariants(),
+                           &regionVariants(), &capturedTypeVariants()})
     for (const Variant &variant : *list)
       if (variant.name == name)
         return variant;

@@ -70,7 +70,7 @@ Packed makePacked(DType dtype, const Sizes &sizes, const std::string &name) {
 const Sizes sizes{2, 6, 2, 37, 70, 40, 24};
 
 TEST_P(Strides, A32_SequenceBeforeHeads) {
-  for (DType dtype : {DType::f32, DType::bf16}) {
+  for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
     Packed p = makePacked(dtype, sizes, "causal_bottom_right");
     std::vector<Tensor> want = run(GetParam(), p.ir, p.inputs);
     std::vector<Value> views;
@@ -96,7 +96,7 @@ TEST_P(Strides, A32_SequenceBeforeHeadsAsReported) {
 }
 
 TEST_P(Strides, A31_InnerStrideIsPackedNotMisread) {
-  for (DType dtype : {DType::f32, DType::bf16}) {
+  for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
     Packed p = makePacked(dtype, sizes, "none");
     std::vector<Tensor> want = run(GetParam(), p.ir, p.inputs);
     std::vector<Value> views;

@@ -40,18 +40,16 @@ uint16_t attn::oracle::toF16(double value) {
   uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value))
     return sign | 0x7e00;
-  // Numbers in the order of their bits: the last one that is not above.
   double magnitude = std::abs(value);
-  uint16_t low = 0, high = 0x7c00;
-  while (high - low > 1) {
-    uint16_t middle = uint16_t((low + high) / 2);
-    (fromF16(middle) <= magnitude ? low : high) = middle;
-  }
-  // Infinity stands where the next number would be, 2^16.
-  double above = high == 0x7c00 ? 0x1p16 : fromF16(high);
-  double middle = (fromF16(low) + above) / 2;
-  bool isUp = magnitude > middle || (magnitude == middle && low % 2 == 1);
-  return sign | (isUp ? high : low);
+  if (magnitude >= 65520.0) // the middle between the largest number and 2^16
+    return sign | 0x7c00;
+  // The distance of f16 numbers: that of subnormals at the least.
+  int exponent = std::max(magnitude == 0.0 ? -14 : std::ilogb(magnitude), -14);
+  double distance = std::ldexp(1.0, exponent - 10);
+  // 1024 to 2048 of them, or fewer for a subnormal; 2048 is the first of the
+  // next exponent, whose bits follow.
+  int count = int(std::nearbyint(magnitude / distance));
+  return sign | uint16_t(((exponent + 14) << 10) + count);
 }
 
 Difference attn::oracle::compare(const std::vector<double> &got,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Accuracy of the elementary functions that replace the math library in
-// compiled code, against long double, in units in the last place: every float
-// of one binade or two, samples of all others, and the special values.
+// compiled code, against long double, in units in the last place: every f32 of
+// one binade or two, samples of all others and of f64, and the special values.
 
 #include "runtime/Engine.h"
 
@@ -11,52 +11,66 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 using namespace attn;
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct Function {
   const char *name;
   long double (*exact)(long double);
 };
 
-float fromBits(uint32_t bits) {
-  float x;
+template <class T>
+using BitsOf = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+
+template <class T> BitsOf<T> toBits(T x) {
+  BitsOf<T> bits;
+  std::memcpy(&bits, &x, sizeof x);
+  return bits;
+}
+
+template <class T> T fromBits(BitsOf<T> bits) {
+  T x;
   std::memcpy(&x, &bits, sizeof x);
   return x;
 }
 
-/// |got - exact| in units of the last place of a float near `exact`.
-double ulps(float got, long double exact) {
+/// |got - exact| in units of the last place of a number of type T near `exact`.
+template <class T> double ulps(T got, long double exact) {
+  using Limits = std::numeric_limits<T>;
   int exponent;
   std::frexp(static_cast<double>(exact), &exponent);
-  return std::abs(static_cast<double>(
-      (got - exact) / std::ldexp(1.0L, std::max(exponent, -125) - 24)));
+  int last = std::max(exponent, Limits::min_exponent) - Limits::digits;
+  return std::abs(static_cast<double>((got - exact) / std::ldexp(1.0L, last)));
 }
 
 /// The function applied to `inputs` by compiled code.
-std::vector<float> run(const std::string &name, const std::string &target,
-                       std::vector<float> inputs) {
+template <class T>
+std::vector<T> run(const std::string &name, const std::string &target,
+                   std::vector<T> inputs) {
   std::string text = R"(
-func.func @apply(%x: tensor<?xf32>) -> tensor<?xf32> {
+!t = TYPE
+func.func @apply(%x: tensor<?x!t>) -> tensor<?x!t> {
   %c0 = arith.constant 0 : index
-  %n = tensor.dim %x, %c0 : tensor<?xf32>
-  %e = tensor.empty(%n) : tensor<?xf32>
+  %n = tensor.dim %x, %c0 : tensor<?x!t>
+  %e = tensor.empty(%n) : tensor<?x!t>
   %y = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>,
                                         affine_map<(d) -> (d)>],
                        iterator_types = ["parallel"]}
-      ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) {
-  ^bb0(%a: f32, %b: f32):
+      ins(%x : tensor<?x!t>) outs(%e : tensor<?x!t>) {
+  ^bb0(%a: !t, %b: !t):
     %r = math.)" + name +
-                     R"( %a : f32
-    linalg.yield %r : f32
-  } -> tensor<?xf32>
-  return %y : tensor<?xf32>
+                     R"( %a : !t
+    linalg.yield %r : !t
+  } -> tensor<?x!t>
+  return %y : tensor<?x!t>
 })";
+  text.replace(text.find("TYPE"), 4, sizeof(T) == 4 ? "f32" : "f64");
   EngineOptions options;
   options.target = target;
   Result<Program> program = Engine(options).compileText(text);
@@ -66,7 +80,7 @@ func.func @apply(%x: tensor<?xf32>) -> tensor<?xf32> {
   }
   TensorView view;
   view.data = inputs.data();
-  view.dtype = DType::f32;
+  view.dtype = sizeof(T) == 4 ? DType::f32 : DType::f64;
   view.sizes = {static_cast<int64_t>(inputs.size())};
   view.strides = {1};
   Result<std::vector<Tensor>> out = program->call("apply", {view});
@@ -74,19 +88,21 @@ func.func @apply(%x: tensor<?xf32>) -> tensor<?xf32> {
     ADD_FAILURE() << out.error().message;
     return {};
   }
-  const float *data = (*out)[0].data<float>();
-  return std::vector<float>(data, data + inputs.size());
+  const T *data = (*out)[0].data<T>();
+  return std::vector<T>(data, data + inputs.size());
 }
 
-/// Every float of [low, high), or every `step`th.
-std::vector<float> range(float low, float high, uint32_t step = 1) {
-  uint32_t first, last;
-  std::memcpy(&first, &low, sizeof first);
-  std::memcpy(&last, &high, sizeof last);
-  std::vector<float> xs;
-  for (uint32_t bits = std::min(first, last); bits < std::max(first, last);
+/// Every f32 of [low, high), or every `step`th; of f64 samples as dense as
+/// every 64th f32 or as every `step`th.
+template <class T> std::vector<T> range(T low, T high, uint64_t step = 1) {
+  // Not a power of two: the low bits differ from sample to sample.
+  if (sizeof(T) == 8)
+    step = (std::max<uint64_t>(step, 64) << 29) + 123456789;
+  BitsOf<T> first = toBits(low), last = toBits(high);
+  std::vector<T> xs;
+  for (uint64_t bits = std::min(first, last); bits < std::max(first, last);
        bits += step)
-    xs.push_back(fromBits(bits));
+    xs.push_back(fromBits<T>(bits));
   return xs;
 }
 
@@ -100,10 +116,12 @@ protected:
   }
 
   /// Checks that results are within `limit` ulp of `function`.
-  void expectAccurate(Function function, std::vector<float> xs, double limit) {
-    std::vector<float> ys = run(function.name, GetParam(), xs);
+  template <class T>
+  void expectAccurate(Function function, std::vector<T> xs, double limit) {
+    std::vector<T> ys = run(function.name, GetParam(), xs);
+    EXPECT_EQ(ys.size(), xs.size());
     double worst = 0;
-    float worstAt = 0;
+    T worstAt = 0;
     for (size_t k = 0; k < ys.size(); ++k) {
       double error = ulps(ys[k], function.exact(xs[k]));
       if (!(error <= worst)) {
@@ -111,19 +129,20 @@ protected:
         worstAt = xs[k];
       }
     }
-    EXPECT_LE(worst, limit) << function.name << "(" << worstAt << ")";
+    EXPECT_LE(worst, limit) << function.name << "(" << worstAt << ") of "
+                            << xs.size() << ", " << sizeof(T) << " bytes";
   }
 
   /// Checks single values, NaN being equal to NaN.
-  void expectValues(const char *name,
-                    std::vector<std::pair<float, float>> pairs) {
-    std::vector<float> xs;
+  template <class T>
+  void expectValues(const char *name, std::vector<std::pair<T, T>> pairs) {
+    std::vector<T> xs;
     for (auto [x, y] : pairs)
       xs.push_back(x);
-    std::vector<float> ys = run(name, GetParam(), xs);
+    std::vector<T> ys = run(name, GetParam(), xs);
     ASSERT_EQ(ys.size(), pairs.size());
     for (size_t k = 0; k < ys.size(); ++k) {
-      float expected = pairs[k].second;
+      T expected = pairs[k].second;
       EXPECT_TRUE(ys[k] == expected ||
                   (std::isnan(ys[k]) && std::isnan(expected)))
           << name << "(" << xs[k] << "): expected " << expected << ", got "
@@ -137,64 +156,123 @@ constexpr Function kExp2{"exp2", std::exp2};
 constexpr Function kTanh{"tanh", std::tanh};
 constexpr Function kLog{"log", std::log};
 
+constexpr float kInfinityF32 = std::numeric_limits<float>::infinity();
+constexpr float kNaNF32 = std::numeric_limits<float>::quiet_NaN();
+
 TEST_P(VectorMath, Exp) {
   expectAccurate(kExp, range(-1.0f, -2.0f), 2);
   expectAccurate(kExp, range(1e-30f, 88.7f, 1009), 2);
   expectAccurate(kExp, range(-1e-30f, -87.3f, 1009), 2);
-  expectValues("exp", {{0, 1},
-                       {-0.0f, 1},
-                       {89, kInfinity},
-                       {kInfinity, kInfinity},
-                       {-kInfinity, 0},
-                       {-200, 0},
-                       {kNaN, kNaN}});
+  expectValues<float>("exp", {{0, 1},
+                              {-0.0f, 1},
+                              {89, kInfinityF32},
+                              {kInfinityF32, kInfinityF32},
+                              {-kInfinityF32, 0},
+                              {-200, 0},
+                              {kNaNF32, kNaNF32}});
 }
 
 TEST_P(VectorMath, Exp2) {
   expectAccurate(kExp2, range(-1.0f, -2.0f), 2);
   expectAccurate(kExp2, range(1e-30f, 127.99f, 1009), 2);
   expectAccurate(kExp2, range(-1e-30f, -126.0f, 1009), 2);
-  expectValues("exp2", {{0, 1},
-                        {10, 1024},
-                        {-126, 1.17549435e-38f},
-                        {127, 1.70141183e38f},
-                        {128, kInfinity},
-                        {kInfinity, kInfinity},
-                        {-kInfinity, 0},
-                        {-1e30f, 0},
-                        {kNaN, kNaN}});
+  expectValues<float>("exp2", {{0, 1},
+                               {10, 1024},
+                               {-126, 1.17549435e-38f},
+                               {127, 1.70141183e38f},
+                               {128, kInfinityF32},
+                               {kInfinityF32, kInfinityF32},
+                               {-kInfinityF32, 0},
+                               {-1e30f, 0},
+                               {kNaNF32, kNaNF32}});
 }
 
 TEST_P(VectorMath, Tanh) {
   expectAccurate(kTanh, range(0.25f, 1.0f), 2);
   expectAccurate(kTanh, range(1e-30f, 20.0f, 1009), 2);
   expectAccurate(kTanh, range(-1e-30f, -20.0f, 1009), 2);
-  expectValues("tanh", {{0, 0},
-                        {30, 1},
-                        {-30, -1},
-                        {kInfinity, 1},
-                        {-kInfinity, -1},
-                        {kNaN, kNaN}});
+  expectValues<float>("tanh", {{0, 0},
+                               {30, 1},
+                               {-30, -1},
+                               {kInfinityF32, 1},
+                               {-kInfinityF32, -1},
+                               {kNaNF32, kNaNF32}});
 }
 
 TEST_P(VectorMath, Log) {
   expectAccurate(kLog, range(0.5f, 2.0f), 2);
   expectAccurate(kLog, range(1.17549435e-38f, 3.4e38f, 1009), 2);
   expectAccurate(kLog, range(1e-45f, 1.17549435e-38f, 101), 2);
-  expectValues("log", {{1, 0},
-                       {0, -kInfinity},
-                       {-0.0f, -kInfinity},
-                       {-1, kNaN},
-                       {kInfinity, kInfinity},
-                       {-kInfinity, kNaN},
-                       {kNaN, kNaN}});
+  expectValues<float>("log", {{1, 0},
+                              {0, -kInfinityF32},
+                              {-0.0f, -kInfinityF32},
+                              {-1, kNaNF32},
+                              {kInfinityF32, kInfinityF32},
+                              {-kInfinityF32, kNaNF32},
+                              {kNaNF32, kNaNF32}});
+}
+
+TEST_P(VectorMath, ExpOfF64) {
+  expectAccurate(kExp, range(-1.0, -2.0), 2);
+  expectAccurate(kExp, range(1e-30, 709.7, 1009), 2);
+  expectAccurate(kExp, range(-1e-30, -708.3, 1009), 2);
+  expectValues<double>("exp", {{0, 1},
+                               {-0.0, 1},
+                               {710, kInfinity},
+                               {kInfinity, kInfinity},
+                               {-kInfinity, 0},
+                               {-746, 0},
+                               {kNaN, kNaN}});
+}
+
+TEST_P(VectorMath, Exp2OfF64) {
+  expectAccurate(kExp2, range(-1.0, -2.0), 2);
+  expectAccurate(kExp2, range(1e-30, 1023.99, 1009), 2);
+  expectAccurate(kExp2, range(-1e-30, -1022.0, 1009), 2);
+  expectValues<double>("exp2", {{0, 1},
+                                {10, 1024},
+                                {-1022, 0x1p-1022},
+                                {-1074, 0x1p-1074},
+                                {1023, 0x1p1023},
+                                {1024, kInfinity},
+                                {kInfinity, kInfinity},
+                                {-kInfinity, 0},
+                                {-1e300, 0},
+                                {kNaN, kNaN}});
+}
+
+TEST_P(VectorMath, TanhOfF64) {
+  expectAccurate(kTanh, range(0.25, 1.0), 2);
+  expectAccurate(kTanh, range(1e-30, 40.0, 1009), 2);
+  expectAccurate(kTanh, range(-1e-30, -40.0, 1009), 2);
+  expectValues<double>("tanh", {{0, 0},
+                                {30, 1},
+                                {-30, -1},
+                                {kInfinity, 1},
+                                {-kInfinity, -1},
+                                {kNaN, kNaN}});
+}
+
+TEST_P(VectorMath, LogOfF64) {
+  expectAccurate(kLog, range(0.5, 2.0), 2);
+  expectAccurate(kLog, range(0x1p-1022, 1.7e308, 100003), 2);
+  expectAccurate(kLog, range(0x1p-1074, 0x1p-1022, 101), 2);
+  expectValues<double>("log", {{1, 0},
+                               {0, -kInfinity},
+                               {-0.0, -kInfinity},
+                               {-1, kNaN},
+                               {kInfinity, kInfinity},
+                               {-kInfinity, kNaN},
+                               {kNaN, kNaN}});
 }
 
 // The measure itself must tell a wrong function from a right one.
 TEST(VectorMathMeasure, SeesAnErrorOfThreeUlps) {
   EXPECT_LT(ulps(1.0f, 1.0L), 0.01);
+  EXPECT_LT(ulps(1.0, 1.0L), 0.01);
+  EXPECT_GT(ulps(1.0 + 3 * 0x1p-52, 1.0L), 2.9);
   EXPECT_GT(ulps(1.0f + 3 * 1.1920929e-7f, 1.0L), 2.9);
-  EXPECT_TRUE(std::isnan(ulps(kNaN, 1.0L)));
+  EXPECT_TRUE(std::isnan(ulps(kNaNF32, 1.0L)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, VectorMath,
