@@ -99,7 +99,7 @@ TEST_P(Merge, PartsOfTheKeysAreAllKeys) {
             "");
 }
 
-TEST_P(Merge, AnEmptyPartChangesNothing) {
+TEST_P(Merge, A40_AnEmptyPartChangesNothing) {
   // Nothing of it is used, whatever it holds.
   for (double junk : {0.0, double(NAN), double(INFINITY)}) {
     auto got = mergeRows({1.5, -2.0}, 0.75, {junk, junk}, -INFINITY);
@@ -120,6 +120,17 @@ TEST_P(Merge, AnUndefinedPartIsSeen) {
     EXPECT_TRUE(std::isnan(got[0][0]) && std::isnan(got[0][1]));
     EXPECT_TRUE(std::isnan(got[1][0]));
   }
+}
+
+TEST_P(Merge, A39_LogarithmsAreNatural) {
+  // Logits 0, 0, 0 over values 1, 2, 3 merged with logit 2 over value 10:
+  // (6 + 10 e^2) / (3 + e^2).
+  auto got = mergeRows({2.0, 2.0}, std::log(3.0), {10.0, 10.0}, 2.0);
+  double bound = GetParam().dtype == DType::bf16  ? 0.02
+                 : GetParam().dtype == DType::f16 ? 4e-3
+                                                  : 2e-6;
+  EXPECT_NEAR(got[0][0], 7.689877, bound);
+  EXPECT_NEAR(got[1][0], std::log(3.0 + std::exp(2.0)), 1e-6);
 }
 
 TEST_P(Merge, FarApartLogitsDoNotOverflow) {
