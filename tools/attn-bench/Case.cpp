@@ -17,6 +17,27 @@ static std::string tensorType(const Case &problem, int64_t heads, int64_t rows,
   return type + name(problem.dtype) + ">";
 }
 
+std::vector<std::string> Case::extraInputs() const {
+  std::vector<std::string> inputs;
+  if (!score.empty())
+    inputs.push_back(score);
+  if (keep == "select")
+    inputs.push_back(keep);
+  return inputs;
+}
+
+/// A mask of arithmetic that no range of positions decides.
+static const char xorMask[] = R"( keep {
+    ^bb0(%b: index, %h: index, %i: index, %j: index):
+      %c7 = arith.constant 7 : index
+      %c3 = arith.constant 3 : index
+      %x = arith.muli %i, %c7 : index
+      %y = arith.xori %x, %j : index
+      %z = arith.andi %y, %c3 : index
+      %p = arith.cmpi ne, %z, %c3 : index
+      attn.yield %p : i1
+    })";
+
 std::string irText(const Case &problem) {
   std::string query =
       tensorType(problem, problem.queryHeads, problem.queries, problem.keyDim);
@@ -34,6 +55,25 @@ std::string irText(const Case &problem) {
     std::snprintf(number, sizeof number, "%.17e", problem.softcap);
     clauses += std::string(" softcap(") + number + ")";
   }
+  std::string arguments;
+  auto clause = [&](const std::string &name, const std::string &type) {
+    arguments += ", %" + name + ": " + type;
+    return " " + name + "(%" + name + " : " + type + ")";
+  };
+  std::string pairs = "tensor<" + std::to_string(problem.queries) + "x" +
+                      std::to_string(problem.keys) + "x";
+  std::string extra;
+  if (problem.score == "alibi")
+    extra += clause("alibi",
+                    "tensor<" + std::to_string(problem.queryHeads) + "xf32>");
+  if (problem.score == "bias")
+    extra += clause("bias", pairs + "f32>");
+  if (problem.keep == "select")
+    extra += clause("select", pairs + "i1>");
+  if (problem.keep == "xor")
+    extra += xorMask;
+  if (!problem.hasMask() && (problem.score == "alibi" || problem.keep == "xor"))
+    clauses += " align(bottom_right)";
   if (problem.hasMask())
     clauses += " align(bottom_right) mask(#attn.causal";
   if (problem.window > 0)
@@ -41,11 +81,12 @@ std::string irText(const Case &problem) {
         ", #attn.window<left = " + std::to_string(problem.window - 1) + ">";
   if (problem.hasMask())
     clauses += ")";
+  clauses += extra;
 
   return "func.func @main(%q: " + query + ", %k: " + key + ", %v: " + value +
-         ") -> " + output + " {\n  %o = attn." + problem.op + " %q, %k, %v" +
-         clauses + " : (" + query + ", " + key + ", " + value + ") -> " +
-         output + "\n  return %o : " + output + "\n}\n";
+         arguments + ") -> " + output + " {\n  %o = attn." + problem.op +
+         " %q, %k, %v" + clauses + " : (" + query + ", " + key + ", " + value +
+         ") -> " + output + "\n  return %o : " + output + "\n}\n";
 }
 
 Work countWork(const Case &problem) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace attn::bench {
 
@@ -34,23 +35,31 @@ struct Case {
   int64_t window = 0;
   /// 0: none.
   double softcap = 0;
+  /// "alibi" or "bias" (Sq x Sk, f32); empty: logits stay as they are.
+  std::string score;
+  /// "select" (Sq x Sk) or "xor", masks of which three of four pairs are kept
+  /// and that no tile is free of; empty: none.
+  std::string keep;
 
   std::string target = "host";
   /// 0: the default of the run.
   int threads = 0;
 
   bool hasMask() const { return isCausal || window > 0; }
+  /// What score and keep read: "alibi", "bias" and "select", in the order of
+  /// the arguments.
+  std::vector<std::string> extraInputs() const;
 };
 
-/// The module with one function, main(q, k, v) -> o. The last query stands at
-/// the last key.
+/// The module with one function, main(q, k, v, extra inputs...) -> o. The last
+/// query stands at the last key.
 std::string irText(const Case &problem);
 
 /// What has to be done for one call.
 struct Work {
   /// Multiplies and adds of both products over the full rectangle.
   double flops = 0;
-  /// The same over the pairs of query and key that the mask keeps.
+  /// The same over the pairs of query and key that causal and window keep.
   double keptFlops = 0;
   /// Queries, output, and the keys and values that any query sees, once each.
   double bytes = 0;

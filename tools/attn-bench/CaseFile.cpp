@@ -123,6 +123,18 @@ static const Word words[] = {
        return parseInteger(v, maxSize, c.window);
      }},
     {"softcap", true, setSoftcap},
+    {"score", true,
+     [](Case &c, std::string_view v) {
+       c.score = v;
+       return v == "alibi" || v == "bias" ? Result<void>()
+                                          : expected("alibi or bias", v);
+     }},
+    {"keep", true,
+     [](Case &c, std::string_view v) {
+       c.keep = v;
+       return v == "select" || v == "xor" ? Result<void>()
+                                          : expected("select or xor", v);
+     }},
     {"target", true, setTarget},
     {"threads", true,
      [](Case &c, std::string_view v) {

@@ -16,6 +16,11 @@
 //                          the last query stands at the last key
 //   window=N               the last N of those
 //   softcap=X              logits become X tanh(logit / X)
+//   score=alibi|bias       slopes per head, or a number per query and key, are
+//                          added to the logits
+//   keep=select|xor        a mask that no tile is free of: of a boolean per
+//   query
+//                          and key, or by arithmetic on their positions
 //   target=TARGET          as of attn-run, default host
 //   threads=N              default: --threads
 

@@ -65,6 +65,15 @@ Result<std::string> Server::prepare(std::string_view line) {
   Result<Case> parsed = parseCase(line);
   if (!parsed)
     return parsed.error();
+  // A peer has Q, K, V and O, and what it masks from the fields below.
+  for (auto [key, value] :
+       {std::pair("score", parsed->score), std::pair("keep", parsed->keep)})
+    if (!value.empty())
+      return Error{ErrorCode::invalidArgument,
+                   std::string(key) +
+                       ": expected none where cases are served, "
+                       "got " +
+                       value};
   Result<Workload> created = Workload::create(*parsed, threads);
   if (!created)
     return created.error();

@@ -61,6 +61,23 @@ Result<Workload> Workload::create(const Case &problem, int threads) {
     fill(*tensor, memory.size());
     memory.push_back(std::move(*tensor));
   }
+  for (const std::string &input : p.extraInputs()) {
+    bool isAlibi = input == "alibi", isSelect = input == "select";
+    Result<Tensor> tensor =
+        Tensor::empty(isSelect ? DType::i1 : DType::f32,
+                      isAlibi ? std::vector<int64_t>{p.queryHeads}
+                              : std::vector<int64_t>{p.queries, p.keys});
+    if (!tensor)
+      return tensor.error();
+    fill(*tensor, memory.size());
+    if (isSelect) {
+      // Three of four are true.
+      CounterRandom random(seed, memory.size());
+      for (int64_t i = 0; i < tensor->numElements(); ++i)
+        static_cast<char *>(tensor->raw())[i] = random.uniform(i) < 0.75;
+    }
+    memory.push_back(std::move(*tensor));
+  }
   int64_t bytes =
       static_cast<int64_t>(std::min(countWork(problem).bytes, 1e15));
   Result<PeakMeter> meter =
@@ -86,10 +103,13 @@ Result<Workload> Workload::create(const Case &problem, int threads) {
 Result<double> Workload::call() {
   CallOptions options;
   options.threads = numThreads;
+  std::vector<Value> inputs{memory[0].view(), memory[1].view(),
+                            memory[2].view()};
+  for (size_t i = 4; i < memory.size(); ++i)
+    inputs.push_back(memory[i].view());
   auto start = std::chrono::steady_clock::now();
-  Result<void> done = theProgram.callInto(
-      "main", {memory[0].view(), memory[1].view(), memory[2].view()},
-      {memory[3].view()}, options);
+  Result<void> done =
+      theProgram.callInto("main", inputs, {memory[3].view()}, options);
   std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
   if (!done)

@@ -86,7 +86,12 @@ TEST(CaseFile, a_line_that_is_refused_says_why) {
       {"a dtype=f32 H=8 D=8 S=1 target=", "target: expected a target, got ''"},
       {"a dtype=f32 H=8 D=8 S=1 casual", "expected one of op, dtype, B, H, S, "
                                          "sq, sk, D, causal, window, softcap, "
-                                         "target, threads, got 'casual'"},
+                                         "score, keep, target, threads, got "
+                                         "'casual'"},
+      {"a dtype=f32 H=8 D=8 S=1 score=relu", "score: expected alibi or bias, "
+                                             "got 'relu'"},
+      {"a dtype=f32 H=8 D=8 S=1 keep=all", "keep: expected select or xor, got "
+                                           "'all'"},
       {"a dtype=f32 H=8 D=8 S=1 causal=1", "expected causal alone, got "
                                            "'causal=1'"},
       {"a dtype=f32 H=8 D=8 S=1 window", "expected window=..., got 'window'"},
@@ -136,7 +141,7 @@ TEST(CaseFile, errors_name_file_and_line) {
 
 TEST(CaseFile, files_of_the_repository) {
   std::vector<Case> cases;
-  for (const char *name : {"table.txt", "models.txt"}) {
+  for (const char *name : {"table.txt", "models.txt", "masks.txt"}) {
     Result<void> done =
         readCases(std::string(ATTN_SOURCE_DIR) + "/bench/cases/" + name, cases);
     EXPECT_TRUE(done.ok()) << done.error().message;

@@ -84,6 +84,25 @@ TEST(Workload, agrees_with_the_engine) {
   EXPECT_NEAR(squares / count, 1, 0.1);
 }
 
+// Each score and mask with its operands, a slope per head or a number or
+// boolean per query and key; causal and its window may stand beside them.
+TEST(Workload, scores_and_masks_run) {
+  for (const char *words :
+       {"score=alibi", "score=bias", "keep=select", "keep=xor",
+        "causal score=bias keep=select", "window=3 score=alibi keep=xor"}) {
+    Case problem = parse(std::string("a dtype=f32 H=3 sq=5 sk=7 D=8 ") + words);
+    Result<Workload> workload = Workload::create(problem, 1);
+    ASSERT_TRUE(workload.ok()) << words << ": " << workload.error().message;
+    const std::vector<Tensor> &memory = workload->tensors();
+    ASSERT_EQ(memory.size(), 4 + problem.extraInputs().size()) << words;
+    for (size_t n = 4; n < memory.size(); ++n)
+      EXPECT_EQ(memory[n].view().sizes, problem.extraInputs()[n - 4] == "alibi"
+                                            ? std::vector<int64_t>{3}
+                                            : (std::vector<int64_t>{5, 7}))
+          << words;
+  }
+}
+
 TEST(Workload, a_target_that_is_not_there) {
   Case problem = parse("a dtype=f32 H=1 S=8 D=8 target=cpu:z80");
   Result<Workload> workload = Workload::create(problem, 1);

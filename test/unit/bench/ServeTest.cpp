@@ -40,6 +40,9 @@ TEST(Serve, errors_are_answers) {
             "{\"error\": \"expected H=..., got none\"}");
   EXPECT_THAT(server.answer("case a dtype=f32 H=1 S=8 D=8 target=cpu:z80"),
               HasSubstr("z80"));
+  EXPECT_EQ(server.answer("case a dtype=f32 H=1 S=8 D=8 score=bias"),
+            "{\"error\": \"score: expected none where cases are served, got "
+            "bias\"}");
   ASSERT_THAT(server.answer("case a dtype=f32 H=1 S=8 D=8"),
               StartsWith("{\"name\""));
   EXPECT_THAT(server.answer("write /no/such/folder"),
