@@ -11,7 +11,7 @@ class Unsupported(Exception):
 
 
 def load_array(problem, name):
-    """An array of f32, or of u16 that are bit patterns of bf16."""
+    """An array of f32 or f16, or of u16 that are bit patterns of bf16."""
     array = numpy.load(os.path.join(problem["folder"], name + ".npy"))
     return array.view(numpy.uint16) if problem["dtype"] == "bf16" else array
 

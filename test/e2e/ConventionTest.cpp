@@ -188,6 +188,41 @@ TEST_P(Convention, ConversionsToIntegersAreClamped) {
               ElementsAre(ElementsAre(10.5)));
 }
 
+TEST_P(Convention, RegionsCompareFloatsOfEveryWidth) {
+  // The entry of f16 is that of f64, or that of f64 is one that f32 has.
+  Result<Program> program = compile(R"(
+    func.func @main(%q: tensor<1x1x1x1xf64>, %v: tensor<1x1x?x1xf64>,
+                    %n: tensor<?xf16>, %x: tensor<?xf64>)
+        -> tensor<1x1x1x1xf64> {
+      %o = attn.softmax %q, %v, %v scale(0.0)
+          keep {
+          ^bb0(%b: index, %h: index, %i: index, %j: index):
+            %narrow = tensor.extract %n[%j] : tensor<?xf16>
+            %extended = arith.extf %narrow : f16 to f64
+            %wide = tensor.extract %x[%j] : tensor<?xf64>
+            %same = arith.cmpf oeq, %extended, %wide : f64
+            %rounded = arith.truncf %wide : f64 to f32
+            %again = arith.extf %rounded : f32 to f64
+            %short = arith.cmpf oeq, %again, %wide : f64
+            %kept = arith.ori %same, %short : i1
+            attn.yield %kept : i1
+          }
+          : (tensor<1x1x1x1xf64>, tensor<1x1x?x1xf64>, tensor<1x1x?x1xf64>)
+          -> tensor<1x1x1x1xf64>
+      return %o : tensor<1x1x1x1xf64>
+    })");
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  Arguments in;
+  in.add(DType::f64, {1, 1, 1, 1}, {1});
+  in.add(DType::f64, {1, 1, 6, 1}, {1, 2, 4, 8, 16, 32});
+  in.add(DType::f16, {6}, {65504, 0x1p-24, 1, 1, 2, -INFINITY});
+  in.add(DType::f64, {6},
+         {65504, 0x1p-24, 1 + 0x1p-40, 1 + 0x1p-20, NAN, -INFINITY});
+  // All but the third and the fifth: (1 + 2 + 8 + 32) / 4.
+  EXPECT_THAT(valuesOf(program->call("main", in.values)),
+              ElementsAre(ElementsAre(10.75)));
+}
+
 TEST_P(Convention, IndicesOfCapturedTensorsAreClamped) {
   Result<Program> program = compile(keepProgram(R"(
             %far = arith.constant 1000000000000 : index
@@ -269,6 +304,34 @@ TEST(Reference, RoundsOnce) {
     Result<std::vector<Tensor>> results = program->call("main", in.values);
     ASSERT_TRUE(bool(results)) << results.error().message;
     EXPECT_EQ((*results)[0].at(0), expected) << values.back();
+  }
+}
+
+// The same for f16: the mean is 1 + 2^-11, a tie, or 2^-26 above it.
+TEST(Reference, RoundsOnceToF16) {
+  EngineOptions options;
+  options.device = "reference";
+  Result<Program> program = Engine(options).compileText(R"(
+    func.func @main(%q: tensor<1x1x1x1xf16>, %v: tensor<1x1x?x1xf16>)
+        -> tensor<1x1x1x1xf16> {
+      %o = attn.softmax %q, %v, %v scale(0.0)
+          : (tensor<1x1x1x1xf16>, tensor<1x1x?x1xf16>, tensor<1x1x?x1xf16>)
+          -> tensor<1x1x1x1xf16>
+      return %o : tensor<1x1x1x1xf16>
+    })");
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  double step = 0x1p-10;
+  std::vector<double> values(65536, 1.0);
+  std::fill(values.begin(), values.begin() + 32768, 1 + step);
+  for (auto [last, expected] :
+       {std::pair{1 + 0.0, 1.0}, {1 + step, 1 + step}}) {
+    values.back() = last;
+    Arguments in;
+    in.add(DType::f16, {1, 1, 1, 1}, {1});
+    in.add(DType::f16, {1, 1, int64_t(values.size()), 1}, values);
+    Result<std::vector<Tensor>> results = program->call("main", in.values);
+    ASSERT_TRUE(bool(results)) << results.error().message;
+    EXPECT_EQ((*results)[0].at(0), expected) << last;
   }
 }
 

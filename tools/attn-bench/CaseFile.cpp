@@ -53,10 +53,12 @@ struct Word {
 } // namespace
 
 static Result<void> setDType(Case &problem, std::string_view value) {
-  if (value != "f32" && value != "bf16")
-    return expected("f32 or bf16", value);
-  problem.dtype = value == "f32" ? DType::f32 : DType::bf16;
-  return {};
+  for (DType dtype : {DType::f32, DType::bf16, DType::f16})
+    if (value == name(dtype)) {
+      problem.dtype = dtype;
+      return {};
+    }
+  return expected("f32, bf16 or f16", value);
 }
 
 static Result<void> setOp(Case &problem, std::string_view value) {

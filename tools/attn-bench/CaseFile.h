@@ -6,7 +6,7 @@
 //   [decode]
 //   llama3-8b-decode  dtype=bf16 H=32:8 sq=1 sk=16384 D=128 causal
 //
-//   dtype=f32|bf16         required
+//   dtype=f32|bf16|f16     required
 //   op=softmax|gqa         default: gqa where H has two numbers
 //   B=N                    batch, default 1
 //   H=N or H=N:M           query heads, and key heads where they differ

@@ -28,6 +28,45 @@ module attributes {attn.target = "cpu:avx2"} {
 
 // -----
 
+// In f64 a vector has half as many queries, and the exponential is one of f64.
+
+// CHECK-LABEL: func @computes_f64_in_f64
+// CHECK-SAME:    %[[Q:.*]]: memref<64x12xf64>, %[[K:.*]]: memref<?x64xf64>, %[[V:.*]]: memref<?x64xf64>
+// CHECK:         memref.alloc() {{.*}} : memref<64x12xf64>
+// CHECK:         %[[ELEMENT:.*]] = memref.load %[[K]]
+// CHECK:         %[[LANES:.*]] = vector.broadcast %[[ELEMENT]] : f64 to vector<4xf64>
+// CHECK-COUNT-3: math.fma %[[LANES]], {{.*}} : vector<4xf64>
+// CHECK-NOT:     {{f32|math.exp}}
+// CHECK:         return
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @computes_f64_in_f64(%q: memref<64x12xf64>, %k: memref<?x64xf64>, %v: memref<?x64xf64>,
+      %acc: memref<64x12xf64>, %max: memref<12xf64>, %sum: memref<12xf64>, %i: index) {
+    attn.online_softmax ins(%q, %k, %v : memref<64x12xf64>, memref<?x64xf64>, memref<?x64xf64>)
+      outs(%acc, %max, %sum : memref<64x12xf64>, memref<12xf64>, memref<12xf64>) at(%i, %i, %i, %i) key_tile(64)
+    return
+  }
+}
+
+// -----
+
+// f16 is widened once per key tile and goes the way of f32.
+
+// CHECK-LABEL: func @widens_f16
+// CHECK-SAME:    %[[K:[^:, ]*]]: memref<?x64xf16>
+// CHECK:         %[[ROW:.*]] = vector.load %[[K]]{{.*}} : memref<?x64xf16>, vector<8xf16>
+// CHECK:         arith.extf %[[ROW]] : vector<8xf16> to vector<8xf32>
+// CHECK:         math.fma {{.*}} : vector<8xf32>
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @widens_f16(%q: memref<64x24xf32>, %k: memref<?x64xf16>, %v: memref<?x64xf16>,
+      %acc: memref<64x24xf32>, %max: memref<24xf32>, %sum: memref<24xf32>, %i: index) {
+    attn.online_softmax ins(%q, %k, %v : memref<64x24xf32>, memref<?x64xf16>, memref<?x64xf16>)
+      outs(%acc, %max, %sum : memref<64x24xf32>, memref<24xf32>, memref<24xf32>) at(%i, %i, %i, %i) key_tile(64)
+    return
+  }
+}
+
+// -----
+
 // A read by j is a load and a broadcast, a read by i a vector load (a gather only
 // where lanes leave the tensor), and neither is in the loop over keys if it need
 // not be. Positions are 32-bit where they fit.

@@ -34,6 +34,9 @@ TEST(CaseFile, every_word) {
 }
 
 TEST(CaseFile, defaults) {
+  Result<Case> half = parseCase("a dtype=f16 H=4 S=10 D=8");
+  ASSERT_TRUE(half.ok()) << half.error().message;
+  EXPECT_EQ(half->dtype, DType::f16);
   Result<Case> plain = parseCase("a dtype=f32 H=4 S=10 D=8");
   ASSERT_TRUE(plain.ok()) << plain.error().message;
   EXPECT_EQ(plain->op, "softmax");
@@ -57,7 +60,8 @@ TEST(CaseFile, a_line_that_is_refused_says_why) {
   } const refused[] = {
       {"dtype=f32 H=4 S=1 D=8", "expected the name of a case first, got "
                                 "'dtype=f32'"},
-      {"a dtype=f16 H=4 S=1 D=8", "dtype: expected f32 or bf16, got 'f16'"},
+      {"a dtype=f64 H=4 S=1 D=8",
+       "dtype: expected f32, bf16 or f16, got 'f64'"},
       {"a H=4 S=1 D=8", "expected dtype=..., got none"},
       {"a dtype=f32 S=1 D=8", "expected H=..., got none"},
       {"a dtype=f32 H=4 S=1", "expected D=..., got none"},

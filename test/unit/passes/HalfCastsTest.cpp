@@ -20,6 +20,7 @@ namespace {
 struct Target {
   const char *name, *device, *target;
 };
+void PrintTo(const Target &t, std::ostream *os) { *os << t.name; }
 
 double valueOf(uint16_t bits) { return loadAsDouble(DType::f16, &bits); }
 
