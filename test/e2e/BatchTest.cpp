@@ -30,7 +30,8 @@ class Batch : public testing::TestWithParam<Target> {};
 TEST_P(Batch, EntriesAloneHaveTheSameBits) {
   ATTN_SKIP_UNLESS_HERE(GetParam());
   const Sizes shapes[] = {{3, 6, 2, 61, 150, 40, 24},
-                          {4, 6, 2, 1, 700, 64, 64}};
+                          {4, 6, 2, 1, 700, 64, 64},
+                          {33, 6, 2, 1, 70, 16, 8}};
   for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64})
     for (const std::string &name : {"none", "causal_bottom_right", "documents"})
       for (const Sizes &sizes : shapes) {
