@@ -188,13 +188,14 @@ def TileMatmul : Pass<"attn-tile-matmul", "func::FuncOp"> {
     Guarantees: no product of matrices is left that the lane form can compute:
     `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract` and
     `linalg.generic` that add to each C[b.., m, n] the sum over k of
-    A[b.., m, k] B[b.., k, n], of f32 or bf16, where A and B may be transposed
+    A[b.., m, k] B[b.., k, n], of any float type, where A and B may be transposed
     or lack dimensions of the batch, or have more that are summed over. Each is
     a parallel loop (`scf.forall`) over tiles of C with `attn.matmul_tile`. A C
     that is filled with a scalar is not read.
 
-    With C of bf16 sums are of f32 and rounded once; the body of such an op, and
-    with it device `reference`, rounds each of them. Another op that sums stays
+    Sums are of f64 if C is, else of f32. Those of a C of f16 or bf16, as A and B
+    are then, are rounded once; the body of such an op, and with it device
+    `reference`, rounds each of them. Another op that sums stays
     as it is, with a remark that says why.
 
     ```mlir
