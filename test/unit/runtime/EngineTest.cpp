@@ -82,6 +82,30 @@ TEST_P(EngineTest, describes_functions) {
   EXPECT_THAT(program.target(), StartsWith("cpu:"));
 }
 
+TEST_P(EngineTest, compiles_ahead_of_time) {
+  TemporaryFolder folder;
+  std::string path = folder.write("attention.mlir", attention);
+  EngineOptions options;
+  options.device = GetParam();
+  Engine engine(options);
+  Result<AheadModule> module = engine.compileAhead(path, "net");
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  EXPECT_EQ(module->object.substr(1, 3), "ELF");
+  EXPECT_THAT(module->object, HasSubstr("net_attend_function"));
+  EXPECT_THAT(module->header, HasSubstr("net_attend_plan("));
+  EXPECT_THAT(module->target, StartsWith("cpu:"));
+  // The same bytes each time.
+  EXPECT_EQ(engine.compileAhead(path, "net")->object, module->object);
+
+  EXPECT_EQ(engine.compileAhead(path, "1").error().message,
+            "prefix: expected a name in C and C++, got '1'");
+  EXPECT_EQ(engine.compileAhead(path + "x", "net").error().code,
+            ErrorCode::ioFailure);
+  folder.write("attention.mlir", "func.func @f(");
+  EXPECT_EQ(engine.compileAhead(path, "net").error().code,
+            ErrorCode::compileFailure);
+}
+
 TEST_P(EngineTest, allocates_results) {
   Operands x;
   auto results = compile().call("attend", x.values());
