@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Literal cases about masks and biases that are tensors, by the clauses select
-// and bias, and numbers that are values. See Cases.h.
+// and bias, numbers that are values, and merged parts. See Cases.h.
 
 #include "test/e2e/Cases.h"
 #include "gtest/gtest-spi.h"
@@ -147,6 +147,55 @@ TEST_P(ClauseCases, A28_AMaskOfAnotherSizeIsRefused) {
             std::string::npos)
       << message;
   EXPECT_NE(message.find("got 4"), std::string::npos) << message;
+}
+
+/// Two parts of the keys, merged: D = 1, scale 1, one query of 1.
+std::string mergedParts() {
+  std::string o = "tensor<?x?x?x?xf32>", l = "tensor<?x?x?xf32>";
+  auto part = [&](const std::string &n) {
+    return "  %o" + n + ", %l" + n + " = attn.gqa %q, %k" + n + ", %v" + n +
+           " scale(1.0) : (" + o + ", " + o + ", " + o + ") -> (" + o + ", " +
+           l + ")\n";
+  };
+  return "func.func @main(%q: " + o + ", %k1: " + o + ", %v1: " + o +
+         ", %k2: " + o + ", %v2: " + o + ") -> (" + o + ", " + l + ") {\n" +
+         part("1") + part("2") +
+         "  %o, %l = attn.merge %o1, %l1, %o2, %l2 : (" + o + ", " + l + ", " +
+         o + ", " + l + ") -> (" + o + ", " + l + ")\n  return %o, %l : " + o +
+         ", " + l + "\n}\n";
+}
+
+/// Logits and values of the parts.
+Got merge(const Target &target, const Values &k1, const Values &v1,
+          const Values &k2, const Values &v2) {
+  Arguments operands;
+  operands.add(DType::f32, {1, 1, 1, 1}, {1});
+  for (const Values &x : {k1, v1, k2, v2})
+    operands.add(DType::f32, {1, 1, int64_t(x.size()), 1}, x);
+  std::vector<Tensor> got = run(target, mergedParts(), operands.values);
+  if (got.size() != 2)
+    return {};
+  return {toDoubles(got[0].view()), toDoubles(got[1].view())};
+}
+
+TEST_P(ClauseCases, A39_MergedPartsUseOneBase) {
+  Got got = merge(GetParam(), {0, 0, 0}, {1, 2, 3}, {2}, {10});
+  expectValues(got.o, {7.689877});
+  expectValues(got.lse, {std::log(3 + std::exp(2.0))});
+}
+
+TEST_P(ClauseCases, A40_MergedEmptyParts) {
+  const Values off = {-INFINITY}, v = {NAN};
+  Got got = merge(GetParam(), off, v, off, v);
+  expectValues(got.o, {0});
+  expectValues(got.lse, {-INFINITY});
+  // An empty part changes no bit of the other.
+  Got alone = attend("scale(1.0)", {1}, {0.3, -1.7}, {0.7, 5.1});
+  for (const Got &same : {merge(GetParam(), {0.3, -1.7}, {0.7, 5.1}, off, v),
+                          merge(GetParam(), {}, {}, {0.3, -1.7}, {0.7, 5.1})}) {
+    EXPECT_EQ(same.o, alone.o);
+    EXPECT_EQ(same.lse, alone.lse);
+  }
 }
 
 TEST_P(ClauseCases, A46_ScaleIsApplied) {

@@ -17,14 +17,15 @@ TRUE = """## Reported faults
 | A02 | x | y | `p-test:A01_A02_Both` |
 | A03 | x | y | `p-test:A03_Own`, `q-test:A03_More` |
 
-There is no test of A04 to A53, nor of A54.
+There is no test of A04
+to A53, nor of A54.
 
 ## Next
 """
 FALSE = {
     "no section": ("## Reported faults", "## Faults"),
-    "missing number": ("A04 to", "A05 to"),
-    "number twice": ("A04 to", "A03 to"),
+    "missing number": ("A04\n", "A05\n"),
+    "number twice": ("A04\n", "A03\n"),
     "row twice": ("| A03 |", "| A02 |"),
     "missing test": ("p-test:A03_Own", "p-test:A03_Gone"),
     "missing program": ("q-test:A03_More", "r-test:A03_More"),

@@ -20,7 +20,7 @@ COUNT = 54
 SECTION = re.compile(r"^## Reported faults\n(.*?)(?=^## |\Z)", re.M | re.S)
 ROW = re.compile(r"^\| (A\d\d) \|.*\| ([^|]+) \|$", re.M)
 TEST = re.compile(r"`([\w-]+):(\w+)`")
-NUMBERS = re.compile(r"\bA(\d\d)(?: to A(\d\d))?\b")
+NUMBERS = re.compile(r"\bA(\d\d)(?:\s+to\s+A(\d\d))?\b")
 
 
 def list_tests(program):
