@@ -26,7 +26,7 @@ set(ATTN_SANITIZED
   runtime-core-test runtime-compile-test runtime-engine-test
   convention-test stride-test
   libfuzzer.ir libfuzzer.npy libfuzzer.spec libfuzzer.options
-  libfuzzer.pipeline)
+  libfuzzer.pipeline libfuzzer.onnx)
 if(NOT TARGET sanitized)
   add_custom_target(sanitized)
 endif()
