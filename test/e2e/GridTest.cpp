@@ -71,7 +71,7 @@ std::vector<Cell> cells(const std::vector<Variant> &variants,
 }
 
 /// f16 and f64 take the loops of bf16 and f32 in other casts and vectors: a
-/// cell of each kind of clause.
+/// cell of each kind of clause. Beside them what regions read of other types.
 std::vector<Cell> cellsOfOtherTypes() {
   std::vector<Cell> all;
   for (DType dtype : {DType::f16, DType::f64})
@@ -81,9 +81,10 @@ std::vector<Cell> cellsOfOtherTypes() {
           "prefix_and_score"})
       for (const Target &target : allTargets())
         all.push_back({"gqa", dtype, variantNamed(variant), target});
-  for (const Target &target : allTargets())
-    all.push_back(
-        {"gqa", DType::f32, variantNamed("relative_bias_f64"), target});
+  for (const char *variant : {"relative_bias_f64", "dense_bf16", "dense_f16",
+                              "dense_i8", "dense_i32", "dense_i64"})
+    for (const Target &target : allTargets())
+      all.push_back({"gqa", DType::f32, variantNamed(variant), target});
   return all;
 }
 

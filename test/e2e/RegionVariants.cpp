@@ -175,6 +175,37 @@ static Variant bias() {
           }};
 }
 
+/// s + x / 4 with a small integer x per query and key, of any type.
+static Variant dense(DType dtype, const std::string &toFloat) {
+  std::string element = name(dtype), type = "tensor<?x?x" + element + ">";
+  return {"dense_" + element, ", %x: " + type, "",
+          "align(bottom_right)" +
+              score("    %minus = arith.constant -3 : index\n"
+                    "    %r = arith.addi %i, %minus : index\n"
+                    "    %e = tensor.extract %x[%r, %j] : " +
+                    type + "\n    %f = arith." + toFloat + " %e : " + element +
+                    " to f32\n"
+                    "    %c = arith.constant 0.25 : f32\n"
+                    "    %y = arith.mulf %f, %c : f32\n"
+                    "    %t = arith.addf %s, %y : f32\n"),
+          [dtype](Problem &p) {
+            p.attention.align = Align::BottomRight;
+            // Fewer rows and columns than positions: indices are clamped.
+            int64_t rows = std::max<int64_t>(p.sizes.skv - 5, 1);
+            int64_t columns = std::max<int64_t>(p.sizes.skv - 1, 1);
+            std::vector<double> x = randomValues(size_t(rows * columns), 79);
+            for (double &value : x)
+              value = std::round(4.0 * value);
+            p.attention.score = [=](double s, int64_t, int64_t, int64_t i,
+                                    int64_t j) {
+              int64_t r = std::clamp<int64_t>(i - 3, 0, rows - 1);
+              int64_t c = std::clamp<int64_t>(j, 0, columns - 1);
+              return s + 0.25 * x[size_t(r * columns + c)];
+            };
+            p.captured.add(dtype, {rows, columns}, x);
+          }};
+}
+
 /// Every function that a region may call on floats, where all are smooth.
 static Variant scoreFunctions() {
   return {"score_functions", "", "",
@@ -301,7 +332,10 @@ const std::vector<Variant> &attn::test::regionVariants() {
 
 const std::vector<Variant> &attn::test::capturedTypeVariants() {
   static const std::vector<Variant> variants = {
-      relativeBias(DType::f16, "extf"), relativeBias(DType::f64, "truncf")};
+      relativeBias(DType::f16, "extf"), relativeBias(DType::f64, "truncf"),
+      dense(DType::bf16, "extf"),       dense(DType::f16, "extf"),
+      dense(DType::i8, "sitofp"),       dense(DType::i32, "sitofp"),
+      dense(DType::i64, "sitofp")};
   return variants;
 }
 

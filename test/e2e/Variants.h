@@ -16,8 +16,8 @@ const std::vector<Variant> &attributeVariants();
 const std::vector<Variant> &clauseVariants();
 /// Score and keep regions, with and without captured tensors.
 const std::vector<Variant> &regionVariants();
-/// Score regions that read tensors of f16 and, for operands other than f64,
-/// f64.
+/// Score regions that read tensors of other types: of f16 and, for operands
+/// other than f64, f64; an element per query and key for operands of f32.
 const std::vector<Variant> &capturedTypeVariants();
 /// By name, from any list; aborts the test program on an unknown name.
 const Variant &variantNamed(const std::string &name);
