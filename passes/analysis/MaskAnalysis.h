@@ -67,13 +67,14 @@ private:
   bool classified = false;
 };
 
-/// Emits an i1 that is true if every index and i64 that `block` computes, from
-/// its arguments on, fits a signed 32-bit integer for all coordinates in
-/// `ranges`, and computing in 32 bits gives the same values. `block` is a score
-/// or keep block that reads tensors or memrefs. Folds to a constant where
-/// everything is static.
+/// Emits an i1 that is true if every index and i64 that `block` computes or
+/// takes from outside, from its arguments on, fits a signed 32-bit integer for
+/// all coordinates in `ranges`, and computing in 32 bits gives the same values.
+/// `block` is a score or keep block that reads tensors or memrefs. Folds to a
+/// constant where everything is static. If it is false there, `*misfit` is the
+/// operation that needs more, or null where a position does.
 Value emitFitsInt32(OpBuilder &builder, Location loc, Block &block,
-                    const TileRanges &ranges);
+                    const TileRanges &ranges, Operation **misfit = nullptr);
 
 } // namespace mlir::attn
 

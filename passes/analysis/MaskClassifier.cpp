@@ -160,19 +160,27 @@ struct FitsInt32 {
 } // namespace
 
 Value attn::emitFitsInt32(OpBuilder &builder, Location loc, Block &block,
-                          const TileRanges &ranges) {
+                          const TileRanges &ranges, Operation **misfit) {
   RangeEvaluator evaluator(builder, loc, /*tables=*/nullptr);
   evaluator.evaluate(block, ranges);
   IntervalEmitter &emitter = evaluator.getEmitter();
   FitsInt32 conditions{evaluator, emitter, emitter.flag(true)};
   for (Value argument : block.getArguments().take_back(4))
     conditions.requireNarrow(argument);
+  auto isFalse = [&] { return matchPattern(conditions.fits, m_Zero()); };
   for (Operation &op : block.without_terminator()) {
+    bool wasFalse = isFalse();
+    // Captured scalars, and constants that folding has moved out.
+    for (Value operand : op.getOperands())
+      if (operand.getParentBlock() != &block)
+        conditions.requireNarrow(operand);
     conditions.requireNarrow(op.getResult(0));
     if (isa<tensor::ExtractOp, memref::LoadOp>(op))
       conditions.requireSizes(builder, loc, op.getOperand(0));
     else if (op.getNumOperands() != 0)
       conditions.requireSameResult(op);
+    if (misfit && !wasFalse && isFalse())
+      *misfit = &op;
   }
   return conditions.fits;
 }
