@@ -54,8 +54,9 @@ Result<std::string> benchmark(const Options &options, const Program &program,
   if (threads == 0)
     threads = std::max(1u, std::thread::hardware_concurrency());
   double bytes = tensorBytes(inputs, results);
-  Result<PeakMeter> peak = PeakMeter::create(
-      threads, static_cast<int64_t>(std::min(bytes, 1e12)), program.target());
+  Result<PeakMeter> peak =
+      PeakMeter::create(threads, static_cast<int64_t>(std::min(bytes, 1e12)),
+                        program.target(), operandType(signature));
   if (!peak)
     return peak.error();
 

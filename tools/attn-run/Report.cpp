@@ -149,9 +149,7 @@ Result<bool> checkExpected(const Options &options, const Signature &signature,
   return isFine;
 }
 
-/// The type that decides on the bound for log-sum-exp: the narrowest float
-/// that comes in.
-static DType operandType(const Signature &signature) {
+DType operandType(const Signature &signature) {
   DType narrowest = DType::f64;
   for (const Parameter &argument : signature.arguments)
     if (argument.kind == Parameter::Kind::tensor && isFloat(argument.dtype) &&

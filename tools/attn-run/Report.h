@@ -14,6 +14,10 @@ namespace attn::run {
 /// "hit", "miss" or "off".
 const char *name(CacheUse::State state);
 
+/// The narrowest float that comes in, f64 if none does: the type of what is
+/// multiplied, which decides on the bound for log-sum-exp and on the peak.
+DType operandType(const Signature &signature);
+
 /// One line per result with its type, range and mean.
 void printSummary(const Signature &signature,
                   const std::vector<Tensor> &results);
