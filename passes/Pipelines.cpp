@@ -6,6 +6,7 @@
 #include "passes/Pipelines.h"
 
 #include "passes/Passes.h"
+#include "passes/analysis/Explain.h"
 #include "passes/convention/Convention.h"
 
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -37,7 +38,10 @@ static void endStage(OpPassManager &pm, const PipelineOptions &options,
 }
 
 static void addSimplification(OpPassManager &pm) {
-  pm.addPass(createCanonicalizerPass());
+  // It keeps nothing, so that all pipelines can share it.
+  static ExplainListener listener("canonicalize", ExplainListener::Scope::attn);
+  pm.addPass(
+      createCanonicalizerPass(GreedyRewriteConfig().setListener(&listener)));
   pm.addPass(createCSEPass());
 }
 

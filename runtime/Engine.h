@@ -50,6 +50,8 @@ struct EngineOptions {
   bool mapMask = false;
   /// Collect the remarks of the passes, for Program::remarks().
   bool remarks = false;
+  /// Collect there, too, why patterns and passes left operations as they are.
+  bool explain = false;
   /// Where compiled code is kept for other processes; empty to keep none. If
   /// not set, $ATTN_CACHE_DIR (which may be empty too), $XDG_CACHE_HOME/attn or
   /// ~/.cache/attn. A folder that can't be used is no error.

@@ -35,6 +35,7 @@ public:
   AmxKernel(const KernelBuilder &kb, OnlineSoftmaxOp op)
       : PairWeights(kb, op, kTileDepth) {}
 
+  StringRef getName() const override { return "amx"; }
   int64_t getScoreRows() override { return maxKeys; }
   ScoreBounds emitScores(Value scores) override;
   Value emitValues(Value hasMasked) override;

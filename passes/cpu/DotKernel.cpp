@@ -22,6 +22,7 @@ public:
   DotKernel(const KernelBuilder &kb, OnlineSoftmaxOp op)
       : PairWeights(kb, op, /*keyMultiple=*/2) {}
 
+  StringRef getName() const override { return "dot"; }
   ScoreBounds emitScores(Value scores) override;
   Value emitValues(Value hasMasked) override;
   void emitWeightedSum(const LaneVectors &rescale) override;

@@ -3,6 +3,7 @@
 // Replaces elementary functions that regions call by vector code.
 
 #include "passes/Passes.h"
+#include "passes/analysis/Explain.h"
 #include "passes/cpu/VectorMath.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -67,7 +68,10 @@ struct ExpandVectorMathPass
                  ExpandUnary<math::TanhOp, emitTanh>,
                  ExpandUnary<math::LogOp, emitLog>, SplitFma>(&getContext(),
                                                               *target);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    ExplainListener listener(getArgument());
+    if (failed(applyPatternsGreedily(
+            getOperation(), std::move(patterns),
+            GreedyRewriteConfig().setListener(&listener))))
       signalPassFailure();
   }
 };

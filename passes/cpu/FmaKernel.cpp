@@ -22,6 +22,7 @@ public:
       : WideWeights(kb, op),
         isWide(getElementTypeOrSelf(op.getKey().getType()) == kb.wide) {}
 
+  StringRef getName() const override { return "fma"; }
   ScoreBounds emitScores(Value scores) override;
   Value emitValues(Value hasMasked) override;
   void emitWeightedSum(const LaneVectors &rescale) override;

@@ -4,6 +4,7 @@
 // tile of C is in f32 or f64 while it is summed.
 
 #include "passes/Passes.h"
+#include "passes/analysis/Explain.h"
 #include "passes/cpu/Cpu.h"
 #include "passes/cpu/FloatCasts.h"
 #include "passes/cpu/MatmulOperands.h"
@@ -143,6 +144,13 @@ void MatmulEmitter::emitRowBlocks(Value elements, Value panel, Value column) {
 /// }
 /// %c = %sums
 void MatmulEmitter::emit() {
+  remark::analysis(kb.loc,
+                   remark::RemarkOpts::name("kernel").category("attn-cpu"))
+      << ("'attn.matmul_tile' " + Twine(form.isPairs ? "dot" : "fma") +
+          " products, panels of " + Twine(form.panel) + " columns" +
+          (right.canBeDirect() ? ", packed unless there are few rows"
+                               : ", packed"))
+             .str();
   // Rows at a distance of a power of two would share their places in a cache.
   int64_t width = op.getColumns() + kb.width();
   sums = kb.scratch({kb.b.getIndexAttr(form.rows), kb.b.getIndexAttr(width)},
@@ -240,10 +248,12 @@ struct LowerMatmulPass : public attn::impl::LowerMatmulBase<LowerMatmulPass> {
       return signalPassFailure();
     SmallVector<MatmulTileOp> ops;
     getOperation().walk([&](MatmulTileOp op) { ops.push_back(op); });
-    IRRewriter rewriter(&getContext());
-    for (MatmulTileOp op : ops)
+    ExplainingRewriter rewriter(*this, &getContext());
+    for (MatmulTileOp op : ops) {
+      rewriter.visit(op);
       if (failed(lowerMatmul(rewriter, op, *target)))
         return signalPassFailure();
+    }
   }
 };
 

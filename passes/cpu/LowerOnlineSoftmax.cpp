@@ -13,6 +13,8 @@
 #include "passes/cpu/VectorMath.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -166,7 +168,22 @@ ScoreBounds OnlineSoftmaxLowering::chooseWidth(
                     kb.add(op.getI(), lastRow),
                     op.getJ(),
                     kb.add(op.getJ(), kb.sub(keyRows, kb.index(1)))};
-  Value fits = emitFitsInt32(kb.b, kb.loc, region.front(), ranges);
+  Operation *misfit = nullptr;
+  Value fits = emitFitsInt32(kb.b, kb.loc, region.front(), ranges, &misfit);
+  std::string name = &region == &op.getScore() ? "score" : "keep";
+  remark::RemarkOpts opts =
+      remark::RemarkOpts::name("region-width").category("attn-cpu");
+  if (matchPattern(fits, m_Zero()))
+    remark::missed(kb.loc, opts)
+        << ("'attn.online_softmax' " + name + " region in lanes of 64 bits: " +
+            (misfit ? "'" + misfit->getName().getStringRef().str() + "'"
+                    : std::string("a position")) +
+            " does not fit 32 bits");
+  else
+    remark::analysis(kb.loc, opts)
+        << ("'attn.online_softmax' " + name +
+            " region in lanes of 32 bits, of 64 bits in tiles whose positions "
+            "or values don't fit");
   return ScoreBounds::unflatten(kb.ifElse(
       fits, [&] { return body(32).flatten(); },
       [&] { return body(64).flatten(); }));
@@ -272,6 +289,12 @@ void OnlineSoftmaxLowering::addNonFiniteValues() {
 }
 
 void OnlineSoftmaxLowering::run() {
+  remark::analysis(kb.loc,
+                   remark::RemarkOpts::name("kernel").category("attn-cpu"))
+      << ("'attn.online_softmax' " + kernel->getName() + " kernel, " +
+          Twine(kb.vectors) + " vectors of " + Twine(kb.width()) +
+          (kb.wide.isF64() ? " f64" : " f32"))
+             .str();
   scores = kb.scratch({kb.b.getIndexAttr(kernel->getScoreRows()),
                        kb.b.getIndexAttr(op.getNumRows())},
                       kb.wide);

@@ -4,6 +4,7 @@
 // loops, vectors and scratch buffers are left of a tile.
 
 #include "passes/Passes.h"
+#include "passes/analysis/Explain.h"
 #include "passes/cpu/Cpu.h"
 #include "passes/cpu/FloatCasts.h"
 #include "passes/cpu/MicroKernels.h"
@@ -189,7 +190,7 @@ struct LowerTilesPass : public attn::impl::LowerTilesBase<LowerTilesPass> {
     const TargetInfo *target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    IRRewriter rewriter(&getContext());
+    ExplainingRewriter rewriter(*this, &getContext());
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       if (isa<PackQueryOp, OnlineSoftmaxOp, OnlineMergeOp, OnlineFinishOp>(
@@ -198,6 +199,7 @@ struct LowerTilesPass : public attn::impl::LowerTilesBase<LowerTilesPass> {
         ops.push_back(op);
     });
     for (Operation *op : ops) {
+      rewriter.visit(op);
       LogicalResult result = success();
       if (auto pack = dyn_cast<PackQueryOp>(op))
         result = lowerPackQuery(rewriter, pack, *target);

@@ -73,6 +73,9 @@ public:
   /// overwritten too.
   virtual void emitWeightedSum(const LaneVectors &rescale) = 0;
 
+  /// "fma", "dot", "amx" or "row", for remarks.
+  virtual StringRef getName() const = 0;
+
   /// How accurate weights must be: what rounding them leaves.
   virtual ExpAccuracy getAccuracy() const = 0;
 

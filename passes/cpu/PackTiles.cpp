@@ -5,6 +5,7 @@
 // loop over key tiles.
 
 #include "passes/Passes.h"
+#include "passes/analysis/Explain.h"
 #include "passes/cpu/Cpu.h"
 #include "passes/cpu/MicroKernels.h"
 
@@ -38,8 +39,15 @@ LogicalResult attn::packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
       cast && tensor::canFoldIntoConsumerOp(cast))
     rewriter.modifyOpInPlace(
         op, [&] { op.getQueryMutable().assign(cast.getSource()); });
-  if (hasRowKernel(op, target))
+  remark::RemarkOpts opts =
+      remark::RemarkOpts::name("query-form").category("attn-cpu");
+  if (hasRowKernel(op, target)) {
+    remark::analysis(op.getLoc(), opts)
+        << ("'attn.online_softmax' " + Twine(*op.getNumUnpackedRows()) +
+            " query rows, not packed: columns are lanes")
+               .str();
     return rewriter.notifyMatchFailure(op, "few rows are used as they are");
+  }
   OpBuilder::InsertionGuard guard(rewriter);
   Location loc = op.getLoc();
   Value query = op.getQuery();
@@ -53,6 +61,14 @@ LogicalResult attn::packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
       rewriter.getAffineDimExpr(0).ceilDiv(perLane * width) * width,
       {tensor::getMixedSize(rewriter, loc, query, 2)});
   Type element = isPairs ? rewriter.getBF16Type() : op.getComputeType();
+  remark::analysis(loc, opts)
+      << ("'attn.online_softmax' " + Twine(op.getNumRows()) +
+          " query rows, packed once " +
+          (isPairs                       ? "in pairs of bf16"
+           : op.getComputeType().isF64() ? "as f64"
+                                         : "as f32") +
+          ": queries are lanes")
+             .str();
   Value empty = tensor::EmptyOp::create(
       rewriter, loc, {depth, rewriter.getIndexAttr(perLane * op.getNumRows())},
       element);
@@ -73,10 +89,11 @@ struct PackTilesPass : public attn::impl::PackTilesBase<PackTilesPass> {
     const TargetInfo *target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    IRRewriter rewriter(&getContext());
+    ExplainingRewriter rewriter(*this, &getContext());
     WalkResult result = getOperation().walk([&](OnlineSoftmaxOp op) {
       if (op.hasPackedQuery())
         return WalkResult::advance();
+      rewriter.visit(op);
       if (failed(verifyTileRows(op, op.getNumRows(), op.getComputeType(),
                                 *target)))
         return WalkResult::interrupt();

@@ -5,6 +5,7 @@
 // of the output, so the bits do not depend on the number of threads.
 
 #include "passes/Passes.h"
+#include "passes/analysis/Explain.h"
 #include "passes/cpu/Cpu.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -130,12 +131,14 @@ struct ParallelizeTilesPass
   void runOnOperation() override {
     SmallVector<scf::ForallOp> loops;
     getOperation().walk([&](scf::ForallOp op) { loops.push_back(op); });
-    IRRewriter rewriter(&getContext());
-    for (scf::ForallOp op : loops)
+    ExplainingRewriter rewriter(*this, &getContext());
+    for (scf::ForallOp op : loops) {
+      rewriter.visit(op);
       if (failed(parallelizeTiles(rewriter, op))) {
         op.emitOpError() << "expected a bufferized loop";
         return signalPassFailure();
       }
+    }
     hoistSequentialBuffers(rewriter, getOperation());
   }
 };

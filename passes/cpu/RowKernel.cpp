@@ -36,6 +36,7 @@ public:
     positions = query.getDimSize(1);
   }
 
+  StringRef getName() const override { return "row"; }
   int64_t getScoreRows() override {
     return llvm::alignTo(op.getKeyTile(), getKeysPerBlock());
   }

@@ -7,6 +7,7 @@
 #include "passes/rewrite/Rewrite.h"
 
 #include "passes/Passes.h"
+#include "passes/analysis/Explain.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -153,11 +154,28 @@ static void rebuildRegion(RewriterBase &rewriter, Location loc, Region &region,
   region.takeBody(rebuilt);
 }
 
+/// Says which clauses become a part of which region.
+static void remarkOnClauses(SoftmaxFamilyInterface op) {
+  auto report = [&](StringRef region, bool isThere, StringRef clause) {
+    if (isThere)
+      remark::passed(op.getLoc(), remark::RemarkOpts::name("clauses").category(
+                                      "attn-rewrite"))
+          << ("'" + op->getName().getStringRef() + "' " + clause +
+              ": part of the " + region + " region")
+                 .str();
+  };
+  report("score", static_cast<bool>(op.getSoftcapValue()), "softcap");
+  report("score", static_cast<bool>(op.getAlibi()), "alibi");
+  report("score", static_cast<bool>(op.getBias()), "bias");
+  report("keep", static_cast<bool>(op.getSelect()), "select");
+}
+
 LogicalResult attn::expandClauses(RewriterBase &rewriter,
                                   SoftmaxFamilyInterface op) {
   bool changesScore = op.getSoftcapValue() || op.getAlibi() || op.getBias();
   if (!changesScore && !op.getSelect())
     return rewriter.notifyMatchFailure(op, "no clause that a region can say");
+  remarkOnClauses(op);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
@@ -187,9 +205,11 @@ struct ExpandClausesPass
   void runOnOperation() override {
     SmallVector<SoftmaxFamilyInterface> ops;
     getOperation().walk([&](SoftmaxFamilyInterface op) { ops.push_back(op); });
-    IRRewriter rewriter(&getContext());
-    for (SoftmaxFamilyInterface op : ops)
+    ExplainingRewriter rewriter(*this, &getContext());
+    for (SoftmaxFamilyInterface op : ops) {
+      rewriter.visit(op);
       (void)expandClauses(rewriter, op);
+    }
   }
 };
 

@@ -5,7 +5,6 @@
 #include "passes/tile/AttentionTiler.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
@@ -164,25 +163,6 @@ void AttentionTiler::createParallelInserts(ValueRange results,
   }
 }
 
-void AttentionTiler::emitRemark() {
-  StringRef name = op->getName().getStringRef();
-  remark::analysis(loc,
-                   remark::RemarkOpts::name("tile-sizes").category("attn-tile"))
-      << ("'" + name + "' query tile " + Twine(shape.queryRows) +
-          ", key tile " + Twine(shape.keyRows))
-             .str();
-  Operation *cause =
-      mask.classifier ? mask.classifier->getUnknownCause() : nullptr;
-  if (!cause)
-    return;
-  remark::missed(
-      loc,
-      remark::RemarkOpts::name("mask-classification").category("attn-tile"))
-      << ("'" + name + "' every tile runs with its mask, for '" +
-          cause->getName().getStringRef() + "' cannot be classified")
-             .str();
-}
-
 SmallVector<Value> AttentionTiler::run(ValueRange outputs) {
   accRows = affine::makeComposedFoldedAffineApply(
       b, loc,
@@ -222,6 +202,6 @@ SmallVector<Value> AttentionTiler::run(ValueRange outputs) {
   b.setInsertionPointToStart(loop.getTerminator().getBody());
   createParallelInserts(finish.getResults(), slices);
 
-  emitRemark();
+  remarkOnTiles(op, shape, mask.classifier, static_cast<bool>(splits));
   return SmallVector<Value>(loop->getResults());
 }

@@ -62,7 +62,6 @@ private:
                                   Value query, Value masked, ValueRange state);
   /// Inserts `results` where the slices `outputs` were taken.
   void createParallelInserts(ValueRange results, ValueRange outputs);
-  void emitRemark();
 
   RewriterBase &b;
   SoftmaxFamilyInterface op;

@@ -39,6 +39,12 @@ struct TileMask {
   std::optional<MaskClassifier> classifier;
 };
 
+/// Makes remarks of what tiling chose for `op`: sizes, the loops over keys, and
+/// what `classifier`, if there is a mask, makes of tiles.
+void remarkOnTiles(SoftmaxFamilyInterface op, const TileShape &shape,
+                   const std::optional<MaskClassifier> &classifier,
+                   bool areKeysSplit);
+
 } // namespace mlir::attn
 
 #endif // ATTN_PASSES_TILE_TILE_H

@@ -6,6 +6,7 @@
 // tiles.
 
 #include "passes/Passes.h"
+#include "passes/analysis/Explain.h"
 #include "passes/tile/AttentionTiler.h"
 
 namespace mlir::attn {
@@ -77,10 +78,12 @@ struct TileAttentionPass
       return signalPassFailure();
     SmallVector<SoftmaxFamilyInterface> ops;
     getOperation().walk([&](SoftmaxFamilyInterface op) { ops.push_back(op); });
-    IRRewriter rewriter(&getContext());
-    for (SoftmaxFamilyInterface op : ops)
+    ExplainingRewriter rewriter(*this, &getContext());
+    for (SoftmaxFamilyInterface op : ops) {
+      rewriter.visit(op);
       if (failed(tileAttention(rewriter, op, *target)))
         return signalPassFailure();
+    }
   }
 };
 

@@ -6,13 +6,13 @@
 // the number of threads.
 
 #include "passes/Passes.h"
+#include "passes/analysis/Explain.h"
 #include "passes/tile/MatrixProduct.h"
 #include "passes/tile/Tile.h"
 #include "passes/tile/TileShape.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Remarks.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_TILEMATMUL
@@ -298,18 +298,6 @@ LogicalResult attn::tileMatmul(RewriterBase &rewriter, linalg::LinalgOp op,
 
 namespace {
 
-/// Keeps the reason of the last match failure.
-struct ReasonListener : public RewriterBase::Listener {
-  void
-  notifyMatchFailure(Location loc,
-                     function_ref<void(Diagnostic &)> reasonCallback) override {
-    Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
-    reasonCallback(diagnostic);
-    reason = diagnostic.str();
-  }
-  std::string reason;
-};
-
 struct TileMatmulPass : public attn::impl::TileMatmulBase<TileMatmulPass> {
   void runOnOperation() override {
     const TargetInfo *target = getTarget(getOperation());
@@ -317,9 +305,9 @@ struct TileMatmulPass : public attn::impl::TileMatmulBase<TileMatmulPass> {
       return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
-    ReasonListener listener;
-    IRRewriter rewriter(&getContext(), &listener);
+    ExplainingRewriter rewriter(*this, &getContext());
     for (linalg::LinalgOp op : ops) {
+      rewriter.visit(op);
       // What sums over something is slow as plain loops: say why it stays.
       if (succeeded(tileMatmul(rewriter, op, *target)) ||
           op.getNumReductionLoops() == 0)
@@ -328,7 +316,7 @@ struct TileMatmulPass : public attn::impl::TileMatmulBase<TileMatmulPass> {
           op->getLoc(),
           remark::RemarkOpts::name("matmul-tiles").category("attn-tile"))
           << ("'" + op->getName().getStringRef() +
-              "' runs as plain loops: " + listener.reason)
+              "' runs as plain loops: " + rewriter.getReason())
                  .str();
     }
   }

@@ -33,7 +33,7 @@ const Result<Maker> &Maker::get() {
 
 std::string cacheKey(const CompileRequest &request, const Maker &maker) {
   CompileRequest relevant = request;
-  if (!request.options.remarks)
+  if (!request.options.remarks && !request.options.explain)
     relevant.name.clear();
   ByteWriter bytes;
   bytes.text("attn " ATTN_VERSION);

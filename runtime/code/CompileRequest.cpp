@@ -29,6 +29,7 @@ std::string encode(const CompileRequest &request) {
   bytes.number(options.countTiles);
   bytes.number(options.mapMask);
   bytes.number(options.remarks);
+  bytes.number(options.explain);
   bytes.text(request.output);
   bytes.text(request.prefix);
   bytes.text(request.whyNoTiles);
@@ -49,6 +50,7 @@ Result<CompileRequest> decodeRequest(std::string_view encoded) {
   options.countTiles = bytes.number(1);
   options.mapMask = bytes.number(1);
   options.remarks = bytes.number(1);
+  options.explain = bytes.number(1);
   request.output = bytes.text();
   request.prefix = bytes.text();
   request.whyNoTiles = bytes.text();

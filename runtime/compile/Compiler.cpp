@@ -13,9 +13,9 @@
 
 #include "passes/Pipelines.h"
 #include "passes/Registration.h"
+#include "passes/analysis/Explain.h"
 
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -93,17 +93,13 @@ Compilation::Compilation(const CompileRequest &request)
   // Messages carry locations; the op itself can be very long.
   context.printOpOnDiagnostic(false);
   diagnostics.attach(llvmContext);
-  if (!request.options.remarks)
-    return;
-  // Printed as diagnostics, the remarks end up with ours; without a streamer
-  // there is nothing to fail.
-  remark::RemarkCategories categories;
-  categories.passed = categories.missed = categories.analysis =
-      categories.failed = "attn-.*";
-  (void)remark::enableOptimizationRemarks(
-      context, /*streamer=*/nullptr,
-      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
-      /*printAsEmitRemarks=*/true);
+  // Printed as diagnostics, the remarks end up with ours.
+  std::string categories = request.options.remarks ? "attn-.*" : "";
+  if (request.options.explain)
+    categories +=
+        (categories.empty() ? "" : "|") + mlir::attn::kExplainCategory.str();
+  if (!categories.empty())
+    mlir::attn::printRemarks(context, categories);
 }
 
 static Result<HostTarget> findTarget(const CompileRequest &request) {
@@ -226,7 +222,7 @@ Result<ModuleImage> Compilation::finish() {
   if (!object)
     return object.error();
   image.object = std::move(*object);
-  if (request.options.remarks)
+  if (request.options.remarks || request.options.explain)
     image.remarks = diagnostics.remarks();
   return image;
 }

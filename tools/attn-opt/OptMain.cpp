@@ -5,6 +5,7 @@
 #include "tools/attn-opt/OptMain.h"
 
 #include "passes/Registration.h"
+#include "passes/analysis/Explain.h"
 #include "runtime/compile/ToolInput.h"
 
 #include "mlir/Support/FileUtilities.h"
@@ -45,10 +46,26 @@ int ::attn::optMain(int argc, char **argv, StringRef name) {
   mlir::attn::registerAttn(registry);
   mlir::attn::registerAttnPasses();
   registerTransformsPasses();
+  llvm::cl::opt<bool> explain(
+      "explain", llvm::cl::desc("print why patterns and passes of attn left "
+                                "operations as they are"));
   auto [input, output] = registerAndParseCLIOptions(argc, argv, name, registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   // These read no input.
   if (config.shouldShowDialects() || config.shouldListPasses())
     return asMainReturnCode(MlirOptMain(argc, argv, input, output, registry));
-  return asMainReturnCode(run(input, output, registry, config));
+  if (!explain)
+    return asMainReturnCode(run(input, output, registry, config));
+  if (config.shouldEmitRemarks()) {
+    llvm::errs() << "option --explain: expected no filter of remarks beside "
+                    "it; one that matches 'explain' does the same\n";
+    return EXIT_FAILURE;
+  }
+  MlirOptMainConfig explaining = config;
+  explaining.setPassPipelineSetupFn([&](PassManager &pm) {
+    mlir::attn::printRemarks(*pm.getContext(),
+                             mlir::attn::kExplainCategory.str());
+    return config.setupPassPipeline(pm);
+  });
+  return asMainReturnCode(run(input, output, registry, explaining));
 }

@@ -192,6 +192,7 @@ static const std::vector<Option> &table() {
       {"--threads", Takes::value, false, setThreads},
       {"--emit", Takes::value, false, setEmit},
       flag("--exact", [](Options &o) -> auto & { return o.engine.exact; }),
+      flag("--explain", [](Options &o) -> auto & { return o.engine.explain; }),
       flag("--remarks", [](Options &o) -> auto & { return o.engine.remarks; }),
       {"--cache-dir", Takes::value, false, setCacheDir},
       flag("--no-cache", [](Options &o) -> auto & { return o.noCache; }),
@@ -363,6 +364,7 @@ attention in a model.
                       --plot-attention=N, --plot-batch=N, --plot-head=N say of
                       which attention of the function and which head (0)
   --dump=DIR          write the IR after every stage into a folder
+  --explain           print why patterns and passes left operations as they are
   --remarks           print what the passes remark and what the cache did
   --cache-dir=DIR     where compiled code is kept; else $ATTN_CACHE_DIR,
                       $XDG_CACHE_HOME/attn or ~/.cache/attn

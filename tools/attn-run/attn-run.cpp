@@ -190,12 +190,13 @@ int main(int argc, char **argv) {
     return runOnnxTest(*options);
   // Code can be looked at for a target that does not run here; remarks come
   // with a program.
-  if (!options->emit.empty() && !options->engine.remarks)
+  bool hasRemarks = options->engine.remarks || options->engine.explain;
+  if (!options->emit.empty() && !hasRemarks)
     return emit(*options);
   Result<Program> program = Engine(options->engine).compileFile(options->file);
   if (!program)
     return fail(program.error());
-  if (options->engine.remarks && !program->remarks().empty())
+  if (!program->remarks().empty())
     std::fprintf(stderr, "%s\n", program->remarks().c_str());
   printCacheUse(*options, program->cacheUse());
   return options->emit.empty() ? runFunction(*options, *program)

@@ -42,6 +42,7 @@ TEST(CacheKey, everything_that_changes_the_code_changes_the_key) {
            [](auto &r) { r.options.countTiles = true; },
            [](auto &r) { r.options.mapMask = true; },
            [](auto &r) { r.options.remarks = true; },
+           [](auto &r) { r.options.explain = true; },
            [](auto &r) {
              r.options.remarks = true;
              r.name = "other.mlir";

@@ -322,6 +322,7 @@ TEST(ModuleCache, options_make_a_difference) {
            [](CompileRequest &r) { r.options.countTiles = true; },
            [](CompileRequest &r) { r.options.mapMask = true; },
            [](CompileRequest &r) { r.options.remarks = true; },
+           [](CompileRequest &r) { r.options.explain = true; },
            [](CompileRequest &r) { r.options.dumpDir = "d"; },
            [](CompileRequest &r) { r.whyNoTiles = "no"; },
            [](CompileRequest &r) { r.name = "u"; },

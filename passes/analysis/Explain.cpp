@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See Explain.h.
+
+#include "passes/analysis/Explain.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+namespace {
+
+/// What is being rewritten on a thread. Not in the listener, which several
+/// threads may share.
+struct Turn {
+  std::string op;
+  StringRef pattern;
+  std::string reason;
+};
+
+thread_local Turn turn;
+
+} // namespace
+
+void ExplainListener::visit(Operation *op) const {
+  turn = {op->getName().getStringRef().str(), StringRef(), ""};
+}
+
+StringRef ExplainListener::getReason() const { return turn.reason; }
+
+void ExplainListener::notifyPatternBegin(const Pattern &pattern,
+                                         Operation *op) {
+  visit(op);
+  // Without namespaces and template arguments.
+  StringRef name = pattern.getDebugName().split('<').first;
+  turn.pattern = name.drop_front(name.rfind(':') + 1);
+}
+
+void ExplainListener::notifyMatchFailure(
+    Location loc, function_ref<void(Diagnostic &)> reasonCallback) {
+  if (scope == Scope::attn && !StringRef(turn.op).starts_with("attn."))
+    return;
+  Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
+  reasonCallback(diagnostic);
+  turn.reason = diagnostic.str();
+  std::string who = pass.str();
+  if (!turn.pattern.empty())
+    who += ", pattern " + turn.pattern.str();
+  remark::missed(
+      loc, remark::RemarkOpts::name("left-as-is").category(kExplainCategory))
+      << ("'" + turn.op + "' left as it is by " + who + ": " + turn.reason);
+}
+
+void EmitRemarksOnce::reportRemark(const remark::detail::Remark &remark) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  remark.print(stream, /*printLocation=*/true);
+  std::lock_guard<std::mutex> lock(mutex);
+  if (emitted.insert(text).second)
+    reportImpl(remark);
+}
+
+void attn::printRemarks(MLIRContext &context, const std::string &categories) {
+  remark::RemarkCategories filter;
+  filter.passed = filter.missed = filter.analysis = filter.failed = categories;
+  // Without a streamer there is nothing to fail.
+  (void)remark::enableOptimizationRemarks(context, /*streamer=*/nullptr,
+                                          std::make_unique<EmitRemarksOnce>(),
+                                          filter, /*printAsEmitRemarks=*/true);
+}
