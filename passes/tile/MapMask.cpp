@@ -26,20 +26,50 @@ namespace {
 /// What the elements of NAME.maskK.tiles mean.
 enum class TileKind : int8_t { skipped, plain, masked, beyond };
 
+/// The tiles of one version of an op.
+struct VersionMap {
+  VersionMap(OpBuilder &builder, SoftmaxFamilyInterface op,
+             const TileVersion &version)
+      : shape(version.shape), isNeeded(version.isNeeded),
+        geometry(builder, op, {version.shape, Value()}), mask(builder, op) {}
+
+  TileShape shape;
+  Value isNeeded;
+  TileGeometry geometry;
+  TileMask mask;
+};
+
 /// Emits the result of one of the functions in front of the op.
 class MaskMapper {
 public:
   MaskMapper(OpBuilder &builder, SoftmaxFamilyInterface op,
              const TargetInfo &target, Value batch, Value head)
-      : b(builder), op(op), loc(op->getLoc()), batch(batch), head(head),
-        shape(chooseTileShape(op, target)),
-        geometry(builder, op, {shape, Value()}), mask(builder, op) {}
+      : b(builder), op(op), loc(op->getLoc()), batch(batch), head(head) {
+    for (const TileVersion &version : emitTileVersions(builder, op, target))
+      versions.push_back(std::make_unique<VersionMap>(builder, op, version));
+  }
 
   Value emitSizes();
   Value emitTiles();
   Value emitElements();
 
 private:
+  /// What `emit` gives for the version that the call takes.
+  Value choose(function_ref<Value(VersionMap &)> emit) {
+    Value chosen;
+    for (const auto &version : llvm::reverse(versions)) {
+      Value value = emit(*version);
+      chosen = chosen ? select(version->isNeeded, value, chosen) : value;
+    }
+    return chosen;
+  }
+  /// The position of query row 0.
+  Value emitFirstPosition() {
+    return choose(
+        [&](VersionMap &v) { return getQueryTile(v, index(0)).position; });
+  }
+  /// The class of the tile at `row` and `column`.
+  Value emitKind(VersionMap &version, Value row, Value column);
   Value index(int64_t x) { return arith::ConstantIndexOp::create(b, loc, x); }
   template <typename OpTy> Value apply(Value x, Value y) {
     return b.createOrFold<OpTy>(loc, x, y);
@@ -61,7 +91,8 @@ private:
   Value countTiles(Value rows, int64_t tile) {
     return apply<arith::CeilDivUIOp>(rows, index(tile));
   }
-  QueryTile getQueryTile(Value number) {
+  QueryTile getQueryTile(VersionMap &version, Value number) {
+    TileGeometry &geometry = version.geometry;
     return geometry.getQueryTile(b, geometry.getIvs(b, batch, head, number));
   }
   /// A tensor of bytes of `rows` x `columns` from its elements.
@@ -75,9 +106,7 @@ private:
   SoftmaxFamilyInterface op;
   Location loc;
   Value batch, head;
-  TileShape shape;
-  TileGeometry geometry;
-  TileMask mask;
+  SmallVector<std::unique_ptr<VersionMap>, 2> versions;
 };
 
 } // namespace
@@ -110,14 +139,24 @@ Value MaskMapper::emitSizes() {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
-    QueryTile first = getQueryTile(index(0));
-    KeyTile firstKey = geometry.getKeyTile(b, first, index(0));
+    // Lengths and positions of keys are the same in all versions.
+    VersionMap &any = *versions.front();
+    QueryTile first = getQueryTile(any, index(0));
+    KeyTile firstKey = any.geometry.getKeyTile(b, first, index(0));
     scf::YieldOp::create(
         b, loc,
-        ValueRange{countTiles(sizes[2], shape.queryRows),
-                   countTiles(sizes[3], shape.keyRows), index(shape.queryRows),
-                   index(shape.keyRows), first.position, firstKey.position,
-                   first.length, geometry.getHeadsPerTile(b)});
+        ValueRange{
+            choose([&](VersionMap &v) {
+              return countTiles(sizes[2], v.shape.queryRows);
+            }),
+            choose([&](VersionMap &v) {
+              return countTiles(sizes[3], v.shape.keyRows);
+            }),
+            choose([&](VersionMap &v) { return index(v.shape.queryRows); }),
+            choose([&](VersionMap &v) { return index(v.shape.keyRows); }),
+            emitFirstPosition(), firstKey.position, first.length,
+            choose(
+                [&](VersionMap &v) { return v.geometry.getHeadsPerTile(b); })});
     b.setInsertionPointToStart(branch.elseBlock());
     scf::YieldOp::create(b, loc, SmallVector<Value>(numOfTiles, index(0)));
   }
@@ -127,29 +166,37 @@ Value MaskMapper::emitSizes() {
   return tensor::FromElementsOp::create(b, loc, sizes);
 }
 
+Value MaskMapper::emitKind(VersionMap &version, Value row, Value column) {
+  QueryTile query = getQueryTile(version, row);
+  Value firstKey = apply<arith::MulIOp>(column, index(version.shape.keyRows));
+  Value kind = byte(TileKind::plain);
+  if (std::optional<MaskClassifier> &classifier = version.mask.classifier) {
+    KeyTile key = version.geometry.getKeyTile(b, query, firstKey);
+    TileClass tileClass =
+        classifier->classify(b, loc, version.geometry.getRanges(b, query, key));
+    kind = select(tileClass.canBeFalse, byte(TileKind::masked), kind);
+    kind = select(tileClass.canBeTrue, kind, byte(TileKind::skipped));
+  }
+  Value isInUse = compare(arith::CmpIPredicate::slt, firstKey, query.length);
+  return select(isInUse, kind, byte(TileKind::beyond));
+}
+
 Value MaskMapper::emitTiles() {
-  if (mask.classifier)
-    mask.classifier->emitTables(b, loc, shape.keyRows);
-  Value rows = countTiles(dim(op.getQuery(), 2), shape.queryRows);
-  Value columns = countTiles(dim(op.getKey(), 2), shape.keyRows);
+  for (const auto &version : versions)
+    if (version->mask.classifier)
+      version->mask.classifier->emitTables(b, loc, version->shape.keyRows);
+  Value queries = dim(op.getQuery(), 2), keys = dim(op.getKey(), 2);
+  Value rows = choose(
+      [&](VersionMap &v) { return countTiles(queries, v.shape.queryRows); });
+  Value columns =
+      choose([&](VersionMap &v) { return countTiles(keys, v.shape.keyRows); });
   return generate(rows, columns, [&](Value row, Value column) {
-    QueryTile query = getQueryTile(row);
-    Value firstKey = apply<arith::MulIOp>(column, index(shape.keyRows));
-    Value kind = byte(TileKind::plain);
-    if (mask.classifier) {
-      KeyTile key = geometry.getKeyTile(b, query, firstKey);
-      TileClass tileClass =
-          mask.classifier->classify(b, loc, geometry.getRanges(b, query, key));
-      kind = select(tileClass.canBeFalse, byte(TileKind::masked), kind);
-      kind = select(tileClass.canBeTrue, kind, byte(TileKind::skipped));
-    }
-    Value isInUse = compare(arith::CmpIPredicate::slt, firstKey, query.length);
-    return select(isInUse, kind, byte(TileKind::beyond));
+    return choose([&](VersionMap &v) { return emitKind(v, row, column); });
   });
 }
 
 Value MaskMapper::emitKeep(Value i, Value j) {
-  Block &block = mask.keep.front();
+  Block &block = versions.front()->mask.keep.front();
   IRMapping mapping;
   mapping.map(block.getArguments(), ValueRange{batch, head, i, j});
   for (Operation &inner : block.without_terminator()) {
@@ -163,14 +210,16 @@ Value MaskMapper::emitKeep(Value i, Value j) {
 }
 
 Value MaskMapper::emitElements() {
-  QueryTile first = getQueryTile(index(0));
-  KeyTile firstKey = geometry.getKeyTile(b, first, index(0));
+  VersionMap &any = *versions.front();
+  QueryTile first = getQueryTile(any, index(0));
+  KeyTile firstKey = any.geometry.getKeyTile(b, first, index(0));
+  Value position = emitFirstPosition();
   return generate(
       dim(op.getQuery(), 2), dim(op.getKey(), 2), [&](Value row, Value column) {
         Value kept = compare(arith::CmpIPredicate::slt, column, first.length);
-        if (mask.classifier)
+        if (any.mask.classifier)
           kept = apply<arith::AndIOp>(
-              kept, emitKeep(apply<arith::AddIOp>(first.position, row),
+              kept, emitKeep(apply<arith::AddIOp>(position, row),
                              apply<arith::AddIOp>(firstKey.position, column)));
         return arith::ExtUIOp::create(b, loc, b.getI8Type(), kept).getResult();
       });

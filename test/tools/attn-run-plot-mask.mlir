@@ -49,6 +49,19 @@
 // DECODE: >298</text>
 // DECODE: >beyond the keys in use</text>
 
+// The tiles are those of the loops that the call takes, and as many as the
+// benchmark counts, times two key heads.
+// RUN: attn-run %t/step.mlir --target=cpu:avx2 --input=q=1x8x1x8xf32=1 --input=k=1x2x1100x8xf32=1 --plot-mask=%t/step.svg
+// RUN: FileCheck %s --check-prefix=STEP < %t/step.svg
+// RUN: attn-run %t/step.mlir --target=cpu:avx2 --input=q=1x8x1x8xf32=1 --input=k=1x2x1100x8xf32=1 --remarks 2>&1 >/dev/null \
+// RUN:   | FileCheck %s --check-prefix=STEPS
+// RUN: attn-run %t/step.mlir --target=cpu:avx2 --input=q=1x8x90x8xf32=1 --input=k=1x2x1100x8xf32=1 --plot-mask=%t/prompt.svg
+// RUN: FileCheck %s --check-prefix=PROMPT < %t/prompt.svg
+// STEP: >1 queries x 1100 keys, tiles of 8 x 512 with 4 heads each, cpu:avx2</text>
+// STEP: >0 skipped (0 %), 3 plain (100 %), 0 masked (0 %)</text>
+// STEPS: key tiles: 0 skipped, 6 plain, 0 masked
+// PROMPT: >90 queries x 1100 keys, tiles of 24 x 64, cpu:avx2</text>
+
 // The picture in the documents is what its command draws.
 // RUN: attn-run %root/examples/ir/dilated-window.mlir --target=cpu:avx2 --plot-mask=%t/dilated.svg \
 // RUN:   --input=1x2x301x64xf32=0 --input=1x2x301x64xf32=0 --input=1x2x301x64xf32=0
@@ -87,4 +100,13 @@ func.func @main(%q: tensor<2x8x2x8xf32>, %k: tensor<2x2x?x8xf32>, %n: tensor<2xi
 //--- none.mlir
 func.func @main(%q: tensor<2xf32>) -> tensor<2xf32> {
   return %q : tensor<2xf32>
+}
+
+//--- step.mlir
+// The number of queries is only known to the call, which takes the loops for a
+// step of decoding.
+func.func @main(%q: tensor<1x8x?x8xf32>, %k: tensor<1x2x?x8xf32>) -> tensor<1x8x?x8xf32> {
+  %o = attn.gqa %q, %k, %k align(bottom_right) mask(#attn.causal)
+      : (tensor<1x8x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x8x?x8xf32>
+  return %o : tensor<1x8x?x8xf32>
 }
