@@ -67,12 +67,10 @@ TileGeometry::TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
   queryRows = size(op.getQuery(), 2);
   keyHeads = size(op.getKey(), 1);
   keyRows = size(op.getKey(), 2);
-  if (shape.positions)
-    queryRows = builder.getIndexAttr(*shape.positions);
   if (op.getQueryStarts()) {
     PackedRows queries =
-        emitPackedRows(builder, op.getQueryStarts(), queryRows);
-    PackedRows keys = emitPackedRows(builder, op.getKeyStarts(), keyRows);
+        emitPackedRows(builder, loc, op.getQueryStarts(), queryRows);
+    PackedRows keys = emitPackedRows(builder, loc, op.getKeyStarts(), keyRows);
     entries = getAsOpFoldResult(
         math.sub(size(op.getQueryStarts(), 0), builder.getIndexAttr(1)));
     queryStarts = queries.starts;
@@ -80,6 +78,8 @@ TileGeometry::TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
     queryRows = queries.longest;
     keyRows = keys.longest;
   }
+  if (shape.positions)
+    queryRows = builder.getIndexAttr(*shape.positions);
   queryTiles = getAsOpFoldResult(math.ceilDiv(queryRows, shape.queryRows));
   if (version.isNeeded)
     entries = getAsOpFoldResult(
@@ -115,17 +115,17 @@ Value TileGeometry::getHeadsPerTile(OpBuilder &builder) {
   return IndexMath{builder, loc}.get(headsPerTile);
 }
 
-TileGeometry::PackedRows TileGeometry::emitPackedRows(OpBuilder &builder,
-                                                      Value starts,
-                                                      OpFoldResult size) {
+PackedRows attn::emitPackedRows(OpBuilder &builder, Location loc, Value starts,
+                                OpFoldResult size) {
   IndexMath math{builder, loc};
   OpFoldResult count = tensor::getMixedSize(builder, loc, starts, 0);
   Value none = math.constant(0), one = math.constant(1);
   Value init =
       tensor::EmptyOp::create(builder, loc, count, builder.getIndexType());
-  // (starts, last start, longest sequence)
+  // (starts, last start, longest, shortest)
   auto loop = scf::ForOp::create(
-      builder, loc, none, math.get(count), one, ValueRange{init, none, none},
+      builder, loc, none, math.get(count), one,
+      ValueRange{init, none, none, math.get(size)},
       [&](OpBuilder &b, Location, Value n, ValueRange carried) {
         IndexMath inner{b, loc};
         Value start = inner.min(buildPerBatch(b, loc, starts, n), size);
@@ -135,11 +135,15 @@ TileGeometry::PackedRows TileGeometry::emitPackedRows(OpBuilder &builder,
         Value rows = inner.sub(start, carried[1]);
         Value isFirst =
             arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, n, none);
-        rows = arith::SelectOp::create(b, loc, isFirst, none, rows);
+        auto update = [&](Value length, Value old) -> Value {
+          return arith::SelectOp::create(b, loc, isFirst, old, length);
+        };
         scf::YieldOp::create(b, loc,
-                             {inserted, start, inner.max(carried[2], rows)});
+                             {inserted, start,
+                              update(inner.max(carried[2], rows), carried[2]),
+                              update(inner.min(carried[3], rows), carried[3])});
       });
-  return {loop.getResult(0), loop.getResult(2)};
+  return {loop.getResult(0), loop.getResult(2), loop.getResult(3)};
 }
 
 QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
@@ -156,7 +160,9 @@ QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
     tile.heads = math.constant(1);
   }
   Value zero = math.constant(0);
-  Value row = math.mul(ivs[3], math.constant(shape.queryRows));
+  bool isOneTile = shape.positions && *shape.positions <= shape.queryRows;
+  Value row =
+      isOneTile ? zero : math.mul(ivs[3], math.constant(shape.queryRows));
   OpFoldResult entryRows = queryRows;
   if (queryStarts) {
     auto readStart = [&](Value starts, Value n) -> Value {
@@ -164,22 +170,24 @@ QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
     };
     Value next = math.add(tile.entry, builder.getIndexAttr(1));
     Value first = readStart(queryStarts, tile.entry);
-    entryRows = math.sub(readStart(queryStarts, next), first);
-    Value left = math.max(math.sub(entryRows, row), zero);
     tile.batch = zero;
     tile.row = math.add(first, row);
-    tile.rows = math.min(math.constant(shape.queryRows), left);
     tile.keyRow = readStart(keyStarts, tile.entry);
     tile.keyRows = math.sub(readStart(keyStarts, next), tile.keyRow);
-    // A tile without rows has no keys to visit.
-    Value isEmpty = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, tile.rows, zero);
-    tile.keyRows =
-        arith::SelectOp::create(builder, loc, isEmpty, zero, tile.keyRows);
+    if (isOneTile) {
+      tile.rows = math.get(queryRows);
+    } else {
+      entryRows = math.sub(readStart(queryStarts, next), first);
+      Value left = math.max(math.sub(entryRows, row), zero);
+      tile.rows = math.min(math.constant(shape.queryRows), left);
+      // A tile without rows has no keys to visit.
+      Value isEmpty = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::eq, tile.rows, zero);
+      tile.keyRows =
+          arith::SelectOp::create(builder, loc, isEmpty, zero, tile.keyRows);
+    }
   } else {
     tile.batch = tile.entry;
-    if (shape.positions && *shape.positions <= shape.queryRows)
-      row = zero;
     tile.row = row;
     tile.rows =
         math.min(math.constant(shape.queryRows), math.sub(queryRows, row));

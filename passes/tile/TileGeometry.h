@@ -32,6 +32,17 @@ struct KeyTile {
   Value position; ///< position j of the first row
 };
 
+/// The rows of packed sequences, index values.
+struct PackedRows {
+  Value starts;            ///< ascending and within the operand, a tensor
+  Value longest, shortest; ///< numbers of rows; 0 without sequences
+};
+
+/// Emits them for the sequences that begin at `starts` in an operand of `size`
+/// rows.
+PackedRows emitPackedRows(OpBuilder &builder, Location loc, Value starts,
+                          OpFoldResult size);
+
 /// Emits the geometry of one op. The rows of a query tile are heads times
 /// positions: where there are fewer positions than rows in a tile, several
 /// heads of a group share it.
@@ -72,14 +83,6 @@ public:
                        const KeyTile &key);
 
 private:
-  /// The rows of packed sequences, made ascending and within `size`: the starts
-  /// as a tensor of index, and the longest sequence.
-  struct PackedRows {
-    Value starts, longest;
-  };
-  PackedRows emitPackedRows(OpBuilder &builder, Value starts,
-                            OpFoldResult size);
-
   SoftmaxFamilyInterface op;
   Location loc;
   TileShape shape;

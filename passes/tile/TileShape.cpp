@@ -4,6 +4,9 @@
 
 #include "passes/tile/TileShape.h"
 
+#include "passes/tile/TileGeometry.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -90,18 +93,28 @@ SmallVector<TileVersion> attn::emitTileVersions(OpBuilder &builder,
   TileShape shape = chooseTileShape(op, target);
   constexpr int64_t kDecodePositions = 1;
   int64_t heads = getGroupSize(op);
-  if (op.getQueryStarts() || !ShapedType::isDynamic(getPositions(op)) ||
+  if (!ShapedType::isDynamic(getPositions(op)) ||
       ShapedType::isDynamic(heads) ||
       heads * kDecodePositions > target.lanes(getComputeType(op)))
     return {{shape, Value()}};
 
   Location loc = op.getLoc();
-  Value rows = builder.createOrFold<tensor::DimOp>(loc, op.getQuery(), 2);
   Value one = arith::ConstantIndexOp::create(builder, loc, kDecodePositions);
-  auto compare = [&](arith::CmpIPredicate predicate) -> Value {
-    return arith::CmpIOp::create(builder, loc, predicate, rows, one);
+  auto isOne = [&](Value rows) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rows,
+                                 one);
   };
-  return {{chooseTileShape(op, target, kDecodePositions),
-           compare(arith::CmpIPredicate::eq)},
-          {shape, compare(arith::CmpIPredicate::ne)}};
+  OpFoldResult rows = tensor::getMixedSize(builder, loc, op.getQuery(), 2);
+  Value isDecode;
+  if (Value starts = op.getQueryStarts()) {
+    PackedRows packed = emitPackedRows(builder, loc, starts, rows);
+    isDecode = arith::AndIOp::create(builder, loc, isOne(packed.longest),
+                                     isOne(packed.shortest));
+  } else {
+    isDecode = isOne(getValueOrCreateConstantIndexOp(builder, loc, rows));
+  }
+  Value yes = arith::ConstantIntOp::create(builder, loc, 1, /*width=*/1);
+  Value isOther = arith::XOrIOp::create(builder, loc, isDecode, yes);
+  return {{chooseTileShape(op, target, kDecodePositions), isDecode},
+          {shape, isOther}};
 }

@@ -44,9 +44,10 @@ struct TileVersion {
 };
 
 /// The versions of `op`, of which a call takes one. There are two, the first
-/// for a step of decoding, where the number of query positions is not known and
-/// one position of the heads of a group is at most a lane vector of rows. Emits
-/// the choice at the insertion point.
+/// for a step of decoding, one query position in each batch entry or packed
+/// sequence, where the number of positions is not known and one position of the
+/// heads of a group is at most a lane vector of rows. Emits the choice at the
+/// insertion point.
 SmallVector<TileVersion> emitTileVersions(OpBuilder &builder,
                                           SoftmaxFamilyInterface op,
                                           const TargetInfo &target);

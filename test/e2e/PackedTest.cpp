@@ -28,6 +28,12 @@ const Starts mixed{
 /// Starts that go back, that are negative, and that lie beyond the end.
 const Starts disordered{{-5, 40, 20, 60, 999}, {10, 4, 70, 50, 999}, 80, 90};
 
+/// A step of decoding: one query in each sequence, and other keys in each.
+const Starts decoding{
+    {0, 1, 2, 3, 4, 5}, {0, 257, 264, 264, 2500, 2513}, 5, 2520};
+/// The same with rows of no sequence around them.
+const Starts decodingWithin{{1, 2, 3}, {2, 7, 30}, 5, 40};
+
 /// Clauses beside the starts, with what they say of sequence n.
 struct PackedVariant {
   std::string name, arguments, clauses;
@@ -212,6 +218,16 @@ TEST_P(Packed, EachSequenceIsAttendedAlone) {
       checkAgainst(attendPacked(variant(), mixed, p), GetParam().dtype,
                    run(GetParam().target, irWithStarts("tensor<?xi32>"), p)),
       "");
+}
+
+TEST_P(Packed, OneQueryEach) {
+  for (const Starts *starts : {&decoding, &decodingWithin}) {
+    Problem p = problem(*starts, DType::i32);
+    EXPECT_EQ(
+        checkAgainst(attendPacked(variant(), *starts, p), GetParam().dtype,
+                     run(GetParam().target, irWithStarts("tensor<?xi32>"), p)),
+        "");
+  }
 }
 
 TEST_P(Packed, StartsAreMadeAscending) {

@@ -218,9 +218,14 @@ module attributes {attn.target = "cpu:avx512"} {
 
 // CHECK-LABEL: func @tiles_each_packed_sequence
 // CHECK:         %[[ZEROS:.*]] = linalg.fill
-// CHECK:         %[[STARTS:.*]]:3 = scf.for
+// CHECK:         %[[STARTS:.*]]:4 = scf.for
 // CHECK-NOT:     scf.for {{.*}}tensor<6xindex>
-// CHECK:         scf.forall (%[[N:.*]], %{{.*}}, %{{.*}}) in (5, 2, %{{.*}}) shared_outs(%{{.*}} = %[[ZEROS]])
+// CHECK-DAG:     %[[LONGEST:.*]] = arith.cmpi eq, %[[STARTS]]#2, %c1
+// CHECK-DAG:     %[[SHORTEST:.*]] = arith.cmpi eq, %[[STARTS]]#3, %c1
+// CHECK:         %[[IS_DECODE:.*]] = arith.andi %[[LONGEST]], %[[SHORTEST]]
+// CHECK:         arith.select %[[IS_DECODE]], %c5, %c0
+// CHECK:         %[[DECODED:.*]] = scf.forall {{.*}} shared_outs(%{{.*}} = %[[ZEROS]])
+// CHECK:         scf.forall (%[[N:.*]], %{{.*}}, %{{.*}}) in (%{{.*}}, 2, %{{.*}}) shared_outs(%{{.*}} = %[[DECODED]])
 // CHECK:           tensor.extract %[[STARTS]]#0[%[[N]]]
 // CHECK:           tensor.extract_slice %arg0[0, %{{.*}}, %{{.*}}, 0]
 // CHECK:           attn.online_softmax {{.*}} at(%[[N]], %{{.*}}, %{{.*}}, %{{.*}})
