@@ -25,11 +25,10 @@ using arith::CmpIPredicate;
 namespace {
 
 /// Builds the decomposition of one op at the builder's insertion point.
-class SoftmaxDecomposer {
+class SoftmaxDecomposer : F64Builder {
 public:
   SoftmaxDecomposer(SoftmaxFamilyInterface op, OpBuilder &builder)
-      : op(op), builder(builder), logit(op, builder), loc(op.getLoc()),
-        f64(builder.getF64Type()) {}
+      : F64Builder(builder, op.getLoc()), op(op), logit(op, builder) {}
 
   /// The values for the results of the op.
   SmallVector<Value> build();
@@ -64,22 +63,6 @@ private:
   Value buildAverage(Value logits, Value weights, Value rowSum, Value value);
   Value buildLse(Value rowMax, Value rowSum);
 
-  Value getDim(Value tensor, int64_t dim) {
-    return builder.createOrFold<tensor::DimOp>(loc, tensor, dim);
-  }
-  Value makeIndex(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  Value makeFloat(double value) {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getFloatAttr(f64, value));
-  }
-  Value compare(CmpFPredicate predicate, Value left, Value right) {
-    return arith::CmpFOp::create(builder, loc, predicate, left, right);
-  }
-  Value select(Value condition, Value yes, Value no) {
-    return arith::SelectOp::create(builder, loc, condition, yes, no);
-  }
   /// The plane of a B x H x S x D tensor, or the row of a B x H x S one.
   struct HeadSlice {
     SmallVector<OpFoldResult> offsets, sizes, strides;
@@ -103,10 +86,7 @@ private:
   }
 
   SoftmaxFamilyInterface op;
-  OpBuilder &builder;
   LogitBuilder logit;
-  Location loc;
-  FloatType f64;
 };
 
 } // namespace

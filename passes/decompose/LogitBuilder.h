@@ -7,13 +7,14 @@
 #define ATTN_PASSES_DECOMPOSE_LOGITBUILDER_H
 
 #include "dialect/Attn.h"
+#include "passes/decompose/PlainGeneric.h"
 
 namespace mlir::attn {
 
-class LogitBuilder {
+class LogitBuilder : F64Builder {
 public:
   LogitBuilder(SoftmaxFamilyInterface op, OpBuilder &builder)
-      : op(op), builder(builder), loc(op.getLoc()), f64(builder.getF64Type()) {}
+      : F64Builder(builder, op.getLoc()), op(op) {}
 
   /// Where the rows of one batch entry stand and how many keys it has.
   struct Positions {
@@ -35,24 +36,7 @@ private:
   Value buildMask(Value b, Value h, Value i, Value j);
   Value readBroadcast(Value operand, Value b, Value h, Value r, Value t);
 
-  Value getDim(Value tensor, int64_t dim) {
-    return builder.createOrFold<tensor::DimOp>(loc, tensor, dim);
-  }
-  Value makeIndex(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  Value makeFloat(double value) {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getFloatAttr(f64, value));
-  }
-  Value select(Value condition, Value yes, Value no) {
-    return arith::SelectOp::create(builder, loc, condition, yes, no);
-  }
-
   SoftmaxFamilyInterface op;
-  OpBuilder &builder;
-  Location loc;
-  FloatType f64;
 };
 
 } // namespace mlir::attn
