@@ -187,6 +187,37 @@ TEST_P(FlexAttention, logic_on_integers) {
   EXPECT_THAT(call(builder), ElementsAre(3.5, 2));
 }
 
+/// No float of 64 bits is one of these integers.
+TEST_P(FlexAttention, integers_are_exact) {
+  FlexBuilder builder(1);
+  builder.addGraph("score_mod");
+  for (int n : {1, 2}) {
+    onnx::TensorProto *proto = builder.graph->add_initializer();
+    proto->set_name("n" + std::to_string(n));
+    proto->set_data_type(onnx::TensorProto::INT64);
+    proto->add_int64_data((int64_t(1) << 62) + n);
+  }
+  builder.addConstant("masked", DType::f32, {}, {-infinity});
+  builder.addOp("Less", {"n1", "n2"}, "kept");
+  builder.addOp("Where", {"kept", "x", "masked"}, "y");
+  EXPECT_THAT(call(builder), ElementsAre(3));
+}
+
+/// Ids of documents: short lists of integers, and longer ones.
+TEST_P(FlexAttention, lists_of_integers_are_tensors) {
+  for (const std::vector<int64_t> &sizes :
+       {std::vector<int64_t>{3}, std::vector<int64_t>{1, 3}}) {
+    FlexBuilder builder(1);
+    builder.addGraph("score_mod");
+    builder.addConstant("masked", DType::f32, {}, {-infinity});
+    builder.addConstant("ids", DType::i32, sizes, {4, 7, 4});
+    builder.addConstant("id", DType::i64, {}, {4});
+    builder.addOp("Equal", {"ids", "id"}, "kept");
+    builder.addOp("Where", {"kept", "x", "masked"}, "y");
+    EXPECT_THAT(call(builder), ElementsAre(3.5));
+  }
+}
+
 /// A tensor of the graph around, and one of the graph's own.
 TEST_P(FlexAttention, tensors_are_read_where_they_broadcast) {
   FlexBuilder builder(2);

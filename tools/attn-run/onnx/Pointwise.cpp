@@ -10,8 +10,7 @@
 
 namespace attn::importer {
 
-// Longer lists of integers are no shapes, and are not needed element by
-// element.
+// Longer lists of integers are no shapes.
 static constexpr int64_t maxKnown = 16;
 // Text is written by recursion over nodes.
 static constexpr int maxNodes = 1000;
@@ -71,6 +70,18 @@ PointwiseRef PointwiseReader::captured(const IrValue &value) {
   return result;
 }
 
+/// An element of a tensor of integers, exactly.
+static int64_t integerAt(const Tensor &tensor, int64_t index) {
+  switch (tensor.dtype()) {
+  case DType::i8:
+    return tensor.data<int8_t>()[index];
+  case DType::i32:
+    return tensor.data<int32_t>()[index];
+  default:
+    return tensor.data<int64_t>()[index];
+  }
+}
+
 PointwiseRef PointwiseReader::constantOf(const std::string &name,
                                          const Tensor &tensor) {
   bool isNumber = isFloat(tensor.dtype());
@@ -79,7 +90,7 @@ PointwiseRef PointwiseReader::constantOf(const std::string &name,
       (tensor.numElements() == 1 || tensor.sizes().size() == 1)) {
     std::vector<int64_t> elements;
     for (int64_t i = 0; i < tensor.numElements(); ++i)
-      elements.push_back(static_cast<int64_t>(tensor.at(i)));
+      elements.push_back(integerAt(tensor, i));
     return makeIntegers(tensor.sizes(), elements, text);
   }
   if (tensor.numElements() != 1) {

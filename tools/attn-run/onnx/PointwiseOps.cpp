@@ -101,7 +101,7 @@ broadcastSizes(const Node &node, const std::vector<PointwiseRef> &operands) {
       int64_t other = operand->sizes[dim];
       if (size == 1 || size < 0)
         size = other == 1 ? size : other;
-      else if (other > 1 && other != size)
+      else if (other >= 0 && other != 1 && other != size)
         return node.error("expected sizes that broadcast, got " +
                           std::to_string(size) + " and " +
                           std::to_string(other));

@@ -27,11 +27,24 @@ PointwiseRef makeIntegers(std::vector<int64_t> sizes,
   value->known = elements;
   if (elements.size() == 1)
     value->splat = static_cast<double>(elements[0]);
-  value->element = [&text, elements](const Place &) {
-    // Lists are shapes, whose elements are used one by one.
-    return text.addOp("n", "arith.constant " + std::to_string(elements[0]) +
-                               " : i64");
-  };
+  value->element = once([&text, elements](const Place &place) {
+    auto constant = [&](int64_t number, const char *type) {
+      return text.addOp("n", "arith.constant " + std::to_string(number) +
+                                 " : " + type);
+    };
+    // Nothing is asked for an element of none.
+    std::string element =
+        constant(elements.empty() ? 0 : elements.front(), "i64");
+    for (size_t i = 1; i < elements.size(); ++i) {
+      std::string isHere = text.addOp(
+          "here", "arith.cmpi eq, " + place.indices[0] + ", " +
+                      constant(static_cast<int64_t>(i), "index") + " : index");
+      element = text.addOp("n", "arith.select " + isHere + ", " +
+                                    constant(elements[i], "i64") + ", " +
+                                    element + " : i64");
+    }
+    return element;
+  });
   return value;
 }
 
