@@ -267,6 +267,27 @@ TEST(FlexAttentionErrors, what_is_not_supported_is_named) {
                                          "in a graph of scores"));
 }
 
+TEST(FlexAttentionErrors, bounds_of_a_range) {
+  auto with = [](int64_t start, int64_t step) {
+    FlexBuilder builder(1);
+    builder.addGraph("score_mod");
+    for (auto [name, value] : {std::pair<const char *, int64_t>{"start", start},
+                               {"limit", 3},
+                               {"step", step}}) {
+      onnx::TensorProto *proto = builder.graph->add_initializer();
+      proto->set_name(name);
+      proto->set_data_type(onnx::TensorProto::INT64);
+      proto->add_int64_data(value);
+    }
+    builder.addOp("Range", {"start", "limit", "step"}, "y");
+    return textOf(builder);
+  };
+  EXPECT_THAT(with(std::numeric_limits<int64_t>::min(), 1),
+              HasSubstr("expected bounds of at most 2^40, got "
+                        "-9223372036854775808"));
+  EXPECT_THAT(with(0, 0), HasSubstr("expected a step that is not 0"));
+}
+
 TEST(FlexAttentionErrors, unknown_values_are_named) {
   FlexBuilder builder(1);
   builder.addGraph("score_mod");

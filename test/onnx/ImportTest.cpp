@@ -291,6 +291,12 @@ TEST(ImportErrors, caches_and_lengths) {
   alone.extraInput(5, "past_value", f32, {2, 3, 7, 8});
   EXPECT_THAT(errorOf(alone.model),
               HasSubstr("input past_value: expected heads 2, got 3"));
+  Model flat;
+  flat.extraInput(4, "past_key", f32, {7})
+      .extraInput(5, "past_value", f32, {7});
+  EXPECT_THAT(errorOf(flat.model),
+              HasSubstr("input past_key: expected rank 4 and type f32, got "
+                        "7xf32"));
   Model both;
   both.extraInput(4, "past_key", f32, {2, 2, 7, 8})
       .extraInput(5, "past_value", f32, {2, 2, 7, 8})
@@ -331,6 +337,8 @@ TEST(ImportErrors, graphs) {
               HasSubstr("input 'Q': expected sizes of at least 0, got -3"));
   Model huge;
   huge.retype(0, f32, {int64_t(1) << 40, 4, int64_t(1) << 40, 8});
+  EXPECT_THAT(errorOf(huge.model), HasSubstr("fit into memory"));
+  huge.retype(0, f32, {int64_t(1) << 49, 1, 1, 1});
   EXPECT_THAT(errorOf(huge.model), HasSubstr("fit into memory"));
   Model shapeless;
   shapeless.model.mutable_graph()->mutable_input(0)->clear_type();

@@ -188,16 +188,19 @@ Result<void> AttentionImporter::readPast() {
     now = text.concat(hint, 2, past, now);
     return {};
   };
-  problem.offset = text.size(**pastKey, 2);
   std::string present[] = {node.output(1), node.output(2)};
   if (Result<void> done =
           join("past_key", **pastKey,
                present[0].empty() ? "keys" : present[0].c_str(), problem.key);
       !done)
     return done;
-  return join("past_value", **pastValue,
-              present[1].empty() ? "values" : present[1].c_str(),
-              problem.value);
+  if (Result<void> done = join(
+          "past_value", **pastValue,
+          present[1].empty() ? "values" : present[1].c_str(), problem.value);
+      !done)
+    return done;
+  problem.offset = text.size(**pastKey, 2);
+  return {};
 }
 
 Result<void> AttentionImporter::readLengths() {

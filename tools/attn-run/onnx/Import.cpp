@@ -11,6 +11,8 @@ namespace attn::importer {
 
 // Versions of ai.onnx whose attention is the one described in docs/onnx.md.
 static constexpr int64_t minOpset = 23, maxOpset = 27;
+// Far more than any memory, so that sums of sizes are integers of 64 bits.
+static constexpr int64_t maxElements = int64_t(1) << 48;
 static constexpr const char *preview = "ai.onnx.preview";
 
 namespace {
@@ -83,7 +85,7 @@ static Result<IrValue> readType(const onnx::ValueInfoProto &info,
     value.sizes.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
     counted.push_back(dim.has_dim_value() ? dim.dim_value() : 1);
   }
-  if (!numElements(counted))
+  if (numElements(counted).value_or(maxElements + 1) > maxElements)
     return malformed(where + "expected sizes that fit into memory, got " +
                      formatSizes(value.sizes));
   return value;

@@ -5,8 +5,6 @@
 
 #include "PointwiseValue.h"
 
-#include <cstdlib>
-
 namespace attn::importer {
 
 /// The integers of a list that the graph fixes.
@@ -100,11 +98,14 @@ static Result<PointwiseRef> makeRange(const Node &node,
     bounds[i] = (*bound)[0];
   }
   int64_t start = bounds[0], limit = bounds[1], delta = bounds[2];
+  // Sums and products with indices stay integers of 64 bits.
   constexpr int64_t most = int64_t(1) << 40;
-  if (delta == 0 || std::abs(start) > most || std::abs(limit) > most ||
-      std::abs(delta) > most)
-    return node.error("expected bounds of at most 2^40 and a step that is not "
-                      "0");
+  for (int64_t bound : bounds)
+    if (bound < -most || bound > most)
+      return node.error("expected bounds of at most 2^40, got " +
+                        std::to_string(bound));
+  if (delta == 0)
+    return node.error("expected a step that is not 0");
   int64_t span = limit - start;
   int64_t count =
       span / delta + (span % delta != 0 && (span > 0) == (delta > 0));
