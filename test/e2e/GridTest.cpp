@@ -65,7 +65,8 @@ std::vector<Cell> cells(const std::vector<Variant> &variants,
   for (const std::string &op : ops)
     for (DType dtype : {DType::f32, DType::bf16})
       for (const Variant &variant : variants)
-        for (const Target &target : allTargets())
+        for (const Target &target :
+             variant.name == "none" ? allTargets() : targetsFor(dtype))
           all.push_back({op, dtype, variant, target});
   return all;
 }
@@ -79,11 +80,11 @@ std::vector<Cell> cellsOfOtherTypes() {
          {"none", "everything", "documents", "relative_bias_f16",
           "alibi_clause", "bias_full", "sinks_causal", "score_functions",
           "prefix_and_score"})
-      for (const Target &target : allTargets())
+      for (const Target &target : targetsFor(dtype))
         all.push_back({"gqa", dtype, variantNamed(variant), target});
   for (const char *variant : {"relative_bias_f64", "dense_bf16", "dense_f16",
                               "dense_i8", "dense_i32", "dense_i64"})
-    for (const Target &target : allTargets())
+    for (const Target &target : targetsFor(DType::f32))
       all.push_back({"gqa", DType::f32, variantNamed(variant), target});
   return all;
 }

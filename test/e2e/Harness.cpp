@@ -17,6 +17,15 @@
 using namespace attn;
 using namespace attn::test;
 
+std::vector<Target> attn::test::targetsFor(DType dtype) {
+  std::vector<Target> targets;
+  for (const Target &target : allTargets())
+    if (dtype == DType::bf16 ||
+        (target.name != "avx512bf16" && target.name != "amx"))
+      targets.push_back(target);
+  return targets;
+}
+
 const std::vector<Target> &attn::test::allTargets() {
   static const std::vector<Target> targets = {
       {"reference", "reference", "cpu:generic"},

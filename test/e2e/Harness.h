@@ -27,6 +27,9 @@ inline void PrintTo(const Target &t, std::ostream *os) { *os << t.name; }
 
 /// The reference device and the CPU with each of its code paths forced.
 const std::vector<Target> &allTargets();
+/// Those that have code of their own for operands of the type: the targets that
+/// add products of pairs of bf16 have that of AVX-512 for others.
+std::vector<Target> targetsFor(DType dtype);
 /// Why this machine can't run the target's code; empty if it can.
 std::string whyNotHere(const Target &target);
 /// Skips the running test, with a message, where the target can't run.

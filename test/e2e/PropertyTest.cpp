@@ -34,7 +34,7 @@ std::vector<Cell> cells(const std::vector<std::string> &variants,
   std::vector<Cell> all;
   for (DType dtype : dtypes)
     for (const std::string &variant : variants)
-      for (const Target &target : allTargets())
+      for (const Target &target : targetsFor(dtype))
         all.push_back({dtype, variant, target});
   return all;
 }
