@@ -7,6 +7,7 @@
 #include "test/e2e/Variants.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace attn;
@@ -49,6 +50,35 @@ const std::vector<std::string> masks = {
     "sinks_causal",        "every_clause",    "bigbird",
 };
 
+/// Whether any row of the query heads of key head `g` may use key t.
+bool isUsedIn(const Problem &p, int64_t b, int64_t g, int64_t t) {
+  int64_t group = p.sizes.hq / p.sizes.hkv;
+  for (int64_t h = g * group; h < (g + 1) * group; ++h)
+    for (int64_t r = 0; r < p.sizes.sq; ++r)
+      if (oracle::isAllowed(p.attention, p.sizes.sq, p.sizes.skv, b, h, r, t))
+        return true;
+  return false;
+}
+
+/// Fills keys and values that no row may use with NaN and infinities. False if
+/// there are none.
+bool spoilMasked(Problem &p) {
+  const double bad[] = {NAN, INFINITY, -INFINITY};
+  bool spoilt = false;
+  for (int64_t b = 0; b < p.sizes.b; ++b)
+    for (int64_t g = 0; g < p.sizes.hkv; ++g)
+      for (int64_t t = 0; t < p.sizes.skv; ++t) {
+        if (isUsedIn(p, b, g, t))
+          continue;
+        spoilt = true;
+        for (int64_t d = 0; d < p.sizes.dk; ++d)
+          p.k.at(b, g, t, d) = bad[(t + d) % 3];
+        for (int64_t d = 0; d < p.sizes.dv; ++d)
+          p.v.at(b, g, t, d) = bad[(t + b + d) % 3];
+      }
+  return spoilt;
+}
+
 class Property : public testing::TestWithParam<Cell> {
 protected:
   void SetUp() override {
@@ -64,13 +94,8 @@ protected:
     return oracle::isAllowed(problem.attention, sizes.sq, sizes.skv, b, h, r,
                              t);
   }
-  /// Whether any row of the group of kv head `g` may use key t.
   bool isUsed(int64_t b, int64_t g, int64_t t) const {
-    for (int64_t h = g * 3; h < g * 3 + 3; ++h)
-      for (int64_t r = 0; r < sizes.sq; ++r)
-        if (mayUse(b, h, r, t))
-          return true;
-    return false;
+    return isUsedIn(problem, b, g, t);
   }
 
   /// The rows that `isReached` names hold what `want` accepts, all others keep
@@ -116,22 +141,9 @@ protected:
 };
 
 TEST_P(Property, MaskedKeysAndValuesNeverMatter) {
-  const double bad[] = {NAN, INFINITY, -INFINITY};
   Problem spoilt = problem;
-  int64_t masked = 0;
-  for (int64_t b = 0; b < sizes.b; ++b)
-    for (int64_t g = 0; g < sizes.hkv; ++g)
-      for (int64_t t = 0; t < sizes.skv; ++t) {
-        if (isUsed(b, g, t))
-          continue;
-        ++masked;
-        for (int64_t d = 0; d < sizes.dk; ++d)
-          spoilt.k.at(b, g, t, d) = bad[(t + d) % 3];
-        for (int64_t d = 0; d < sizes.dv; ++d)
-          spoilt.v.at(b, g, t, d) = bad[(t + b + d) % 3];
-      }
   // Some masks let some row see every key.
-  if (masked == 0)
+  if (!spoilMasked(spoilt))
     GTEST_SKIP() << "every key is seen by a row";
   std::vector<Tensor> got = run(GetParam().target, ir, spoilt);
   ASSERT_EQ(got.size(), 2u);
@@ -233,14 +245,54 @@ TEST_P(Property, ThreadsDoNotChangeBits) {
     EXPECT_TRUE(toBytes(got[1].view()) == toBytes(clean[1].view())) << threads;
   }
 }
+/// The same for a step of decoding, which has loops of its own and parts of the
+/// keys in parallel; with the number of queries known or found in the call.
+class DecodeProperty : public testing::TestWithParam<Cell> {};
+
+TEST_P(DecodeProperty, MaskedKeysAndValuesNeverMatter) {
+  const Cell &cell = GetParam();
+  ATTN_SKIP_UNLESS_HERE(cell.target);
+  const Variant &variant = variantNamed(cell.variant);
+  Problem problem = makeProblem({2, 6, 2, 1, 2100, 8, 8}, cell.dtype, variant);
+  Problem spoilt = problem;
+  if (!spoilMasked(spoilt))
+    GTEST_SKIP() << "every key is seen by a row";
+  for (int64_t queries : {1, -1}) {
+    std::string ir =
+        irFor("gqa", cell.dtype, variant, {-1, 6, 2, queries, -1, 8, 8});
+    std::vector<Tensor> clean = run(cell.target, ir, problem);
+    std::vector<Tensor> got = run(cell.target, ir, spoilt);
+    ASSERT_EQ(clean.size(), 2u);
+    ASSERT_EQ(got.size(), 2u);
+    EXPECT_TRUE(toBytes(got[0].view()) == toBytes(clean[0].view())) << queries;
+    EXPECT_TRUE(toBytes(got[1].view()) == toBytes(clean[1].view())) << queries;
+  }
+}
 } // namespace
+
+/// The masks for operands of f64, beside which no value is of f32.
+static std::vector<std::string> masksWithoutNumbers() {
+  std::vector<std::string> list = masks;
+  list.erase(std::find(list.begin(), list.end(), "every_clause"));
+  return list;
+}
 
 INSTANTIATE_TEST_SUITE_P(Masks, Property, testing::ValuesIn(cells(masks)),
                          cellName);
-// In other types the masks are the same code.
-INSTANTIATE_TEST_SUITE_P(OtherTypes, Property,
-                         testing::ValuesIn(cells({"causal_window", "documents"},
-                                                 {DType::f16, DType::f64})),
+INSTANTIATE_TEST_SUITE_P(Half, Property,
+                         testing::ValuesIn(cells(masks, {DType::f16})),
+                         cellName);
+INSTANTIATE_TEST_SUITE_P(Double, Property,
+                         testing::ValuesIn(cells(masksWithoutNumbers(),
+                                                 {DType::f64})),
+                         cellName);
+INSTANTIATE_TEST_SUITE_P(
+    Masks, DecodeProperty,
+    testing::ValuesIn(cells(masks, {DType::f32, DType::bf16, DType::f16})),
+    cellName);
+INSTANTIATE_TEST_SUITE_P(Double, DecodeProperty,
+                         testing::ValuesIn(cells(masksWithoutNumbers(),
+                                                 {DType::f64})),
                          cellName);
 
 /// A bias that a mask covers is never looked at.
