@@ -18,8 +18,10 @@ using arith::CmpIPredicate;
 /// tile; a lookup reads a few entries more.
 static constexpr int64_t kGranule = 8;
 
+namespace {
 /// What a value of a keep region depends on.
 enum Dependence : unsigned { None = 0, OnHead = 1, OnPosition = 2 };
+} // namespace
 
 BlockTables::BlockTables(Block &keep) {
   llvm::DenseMap<Value, unsigned> dependence;

@@ -20,7 +20,6 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 using arith::CmpFPredicate;
-using arith::CmpIPredicate;
 
 namespace {
 

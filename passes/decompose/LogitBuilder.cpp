@@ -10,7 +10,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
