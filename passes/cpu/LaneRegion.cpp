@@ -70,17 +70,17 @@ Value LaneRegion::emitRow(ArrayRef<Value> arguments, Value row) {
   return result;
 }
 
+void LaneRegion::emitNeeded(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (perRow.contains(operand.getDefiningOp()) && !values.contains(operand))
+      emitNeeded(operand.getDefiningOp());
+  emitOp(op);
+}
+
 Value LaneRegion::emitReadRow(Operation *read, ArrayRef<Value> arguments) {
   ValueMap invariant = values;
   setRow(arguments);
-  // Its index is j and what is the same for all keys, so few operations matter.
-  for (Operation &op : region.front().without_terminator()) {
-    if (&op == read)
-      break;
-    if (isa<arith::AddIOp, arith::SubIOp>(op) && perRow.contains(&op))
-      emitOp(&op);
-  }
-  emitOp(read);
+  emitNeeded(read);
   Value result = getLanes(values.lookup(read->getResult(0)));
   values = std::move(invariant);
   return result;

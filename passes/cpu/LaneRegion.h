@@ -68,6 +68,8 @@ public:
 private:
   using ValueMap = llvm::DenseMap<Value, LaneValue>;
 
+  /// Emits `op` after the operations of one key whose results it takes.
+  void emitNeeded(Operation *op);
   /// Enters the arguments of one key.
   void setRow(ArrayRef<Value> arguments);
   /// The index `value` at `firstKey` if it goes up by one with each key, else

@@ -328,3 +328,36 @@ module attributes {attn.target = "cpu:avx2"} {
     return
   }
 }
+
+// -----
+
+// What a key's position goes through beside the read is no matter of the gather.
+
+// CHECK-LABEL: func @gathers_only_what_is_read
+// CHECK:         %[[BUFFER:.*]] = memref.alloc() {{.*}} : memref<64x8xi8>
+// CHECK:           } else {
+// CHECK-NOT:         arith.muli %{{.*}}, %c3
+// CHECK:             vector.gather
+// CHECK:             vector.store %{{.*}}, %[[BUFFER]][
+// CHECK:         vector.load %[[BUFFER]][
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @gathers_only_what_is_read(%m: memref<?x?xi8>, %n: index, %masked: i1, %q: memref<32x8xf32>, %k: memref<?x32xf32>, %v: memref<?x32xf32>,
+      %acc: memref<32x8xf32>, %max: memref<8xf32>, %sum: memref<8xf32>) {
+    %c0 = arith.constant 0 : index
+    attn.online_softmax ins(%q, %k, %v : memref<32x8xf32>, memref<?x32xf32>, memref<?x32xf32>)
+      outs(%acc, %max, %sum : memref<32x8xf32>, memref<8xf32>, memref<8xf32>) at(%c0, %c0, %c0, %c0) key_tile(64)
+      masked(%masked) keep {
+      ^bb0(%b: index, %h: index, %i: index, %j: index):
+        %c3 = arith.constant 3 : index
+        %x = arith.muli %j, %c3 : index
+        %y = arith.addi %x, %i : index
+        %e = memref.load %m[%i, %j] : memref<?x?xi8>
+        %z = arith.constant 0 : i8
+        %set = arith.cmpi ne, %e, %z : i8
+        %near = arith.cmpi sle, %y, %n : index
+        %p = arith.andi %set, %near : i1
+        attn.yield %p : i1
+      }
+    return
+  }
+}
