@@ -10,10 +10,11 @@ using namespace mlir::attn;
 namespace {
 
 /// What is being rewritten on a thread. Not in the listener, which several
-/// threads may share.
+/// threads may share. Names belong to the context and to the pattern, so that a
+/// turn costs nothing while no one asks.
 struct Turn {
-  std::string op;
-  StringRef pattern;
+  StringRef op;
+  StringRef pattern; ///< with namespaces and template arguments
   std::string reason;
 };
 
@@ -22,7 +23,9 @@ thread_local Turn turn;
 } // namespace
 
 void ExplainListener::visit(Operation *op) const {
-  turn = {op->getName().getStringRef().str(), StringRef(), ""};
+  turn.op = op->getName().getStringRef();
+  turn.pattern = StringRef();
+  turn.reason.clear();
 }
 
 StringRef ExplainListener::getReason() const { return turn.reason; }
@@ -30,24 +33,27 @@ StringRef ExplainListener::getReason() const { return turn.reason; }
 void ExplainListener::notifyPatternBegin(const Pattern &pattern,
                                          Operation *op) {
   visit(op);
-  // Without namespaces and template arguments.
-  StringRef name = pattern.getDebugName().split('<').first;
-  turn.pattern = name.drop_front(name.rfind(':') + 1);
+  turn.pattern = pattern.getDebugName();
 }
 
 void ExplainListener::notifyMatchFailure(
     Location loc, function_ref<void(Diagnostic &)> reasonCallback) {
-  if (scope == Scope::attn && !StringRef(turn.op).starts_with("attn."))
+  if (scope == Scope::attn && !turn.op.starts_with("attn."))
     return;
   Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
   reasonCallback(diagnostic);
   turn.reason = diagnostic.str();
+  if (!loc.getContext()->getRemarkEngine())
+    return;
   std::string who = pass.str();
-  if (!turn.pattern.empty())
-    who += ", pattern " + turn.pattern.str();
+  if (!turn.pattern.empty()) {
+    StringRef name = turn.pattern.split('<').first;
+    who += ", pattern " + name.drop_front(name.rfind(':') + 1).str();
+  }
   remark::missed(
       loc, remark::RemarkOpts::name("left-as-is").category(kExplainCategory))
-      << ("'" + turn.op + "' left as it is by " + who + ": " + turn.reason);
+      << ("'" + turn.op + "' left as it is by " + who + ": " + turn.reason)
+             .str();
 }
 
 void EmitRemarksOnce::reportRemark(const remark::detail::Remark &remark) {
