@@ -22,7 +22,6 @@ SmallVector<ShapeRule> attn::getShapeRules(MergeOp op) {
       rules.push_back({ShapeRule::Kind::Equal,
                        {first, dim},
                        {value, dim},
-                       static_cast<int>(dim),
                        operand.str(),
                        names[dim],
                        "from first_output"});

@@ -36,39 +36,39 @@ SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
   using Kind = ShapeRule::Kind;
   Value query = op.getQuery(), key = op.getKey(), value = op.getValue();
   SmallVector<ShapeRule> rules;
-  auto add = [&](int number, Kind kind, DimRef expected, DimRef got,
-                 StringRef operand, StringRef what, StringRef from) {
+  auto add = [&](Kind kind, DimRef expected, DimRef got, StringRef operand,
+                 StringRef what, StringRef from) {
     rules.push_back(
-        {kind, expected, got, number, operand.str(), what.str(), from.str()});
+        {kind, expected, got, operand.str(), what.str(), from.str()});
   };
-  add(2, Kind::Equal, {query, 0}, {key, 0}, "key", "batch", "from query");
-  add(3, Kind::Equal, {query, 0}, {value, 0}, "value", "batch", "from query");
-  add(4, Kind::Equal, {key, 1}, {value, 1}, "value", "heads", "from key");
+  // c2 to c8
+  add(Kind::Equal, {query, 0}, {key, 0}, "key", "batch", "from query");
+  add(Kind::Equal, {query, 0}, {value, 0}, "value", "batch", "from query");
+  add(Kind::Equal, {key, 1}, {value, 1}, "value", "heads", "from key");
   if (op.hasGroupedHeads())
-    add(5, Kind::MultipleOf, {key, 1}, {query, 1}, "query",
+    add(Kind::MultipleOf, {key, 1}, {query, 1}, "query",
         "heads to be a multiple of key heads", "from key");
   else
-    add(5, Kind::Equal, {query, 1}, {key, 1}, "key", "heads", "from query");
-  add(6, Kind::Equal, {query, 3}, {key, 3}, "key", "head dim", "from query");
-  add(7, Kind::Equal, {key, 2}, {value, 2}, "value", "length", "from key");
-  add(8, Kind::AtLeastOne, {}, {query, 3}, "query", "head dim of at least", "");
+    add(Kind::Equal, {query, 1}, {key, 1}, "key", "heads", "from query");
+  add(Kind::Equal, {query, 3}, {key, 3}, "key", "head dim", "from query");
+  add(Kind::Equal, {key, 2}, {value, 2}, "value", "length", "from key");
+  add(Kind::AtLeastOne, {}, {query, 3}, "query", "head dim of at least", "");
+
   Value starts = op.getQueryStarts();
-  auto addPerBatch = [&](int number, Value operand, StringRef name) {
+  auto addPerBatch = [&](Value operand, StringRef name) {
     if (!operand || !isa<RankedTensorType>(operand.getType()))
       return;
     if (starts)
-      add(number, Kind::OneFewer, {starts, 0}, {operand, 0}, name,
+      add(Kind::OneFewer, {starts, 0}, {operand, 0}, name,
           "entries to be one fewer than", "from query_starts");
     else
-      add(number, Kind::Equal, {query, 0}, {operand, 0}, name, "batch",
-          "from query");
+      add(Kind::Equal, {query, 0}, {operand, 0}, name, "batch", "from query");
   };
-  auto addPerHead = [&](int number, Value operand, StringRef name) {
+  auto addPerHead = [&](Value operand, StringRef name) {
     if (operand)
-      add(number, Kind::Equal, {query, 1}, {operand, 0}, name, "heads",
-          "from query");
+      add(Kind::Equal, {query, 1}, {operand, 0}, name, "heads", "from query");
   };
-  auto addBroadcast = [&](int number, Value operand, StringRef name) {
+  auto addBroadcast = [&](Value operand, StringRef name) {
     if (!operand)
       return;
     std::tuple<DimRef, StringRef, StringRef> sizes[] = {
@@ -79,21 +79,22 @@ SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
     int64_t rank = cast<RankedTensorType>(operand.getType()).getRank();
     for (int64_t dim = 0; dim < rank; ++dim) {
       auto [expected, what, from] = sizes[4 - rank + dim];
-      add(number, Kind::Broadcast, expected, {operand, dim}, name, what, from);
+      add(Kind::Broadcast, expected, {operand, dim}, name, what, from);
     }
   };
-  addPerBatch(11, op.getOffset(), "offset");
-  addPerBatch(12, op.getLengths(), "lengths");
-  addPerBatch(22, op.getPrefix(), "prefix");
-  addPerHead(24, op.getAlibi(), "alibi");
-  addBroadcast(25, op.getBias(), "bias");
-  addBroadcast(26, op.getSelect(), "select");
-  addPerHead(27, op.getSinks(), "sinks");
+  addPerBatch(op.getOffset(), "offset");   // c11
+  addPerBatch(op.getLengths(), "lengths"); // c12
+  addPerBatch(op.getPrefix(), "prefix");   // c22
+  addPerHead(op.getAlibi(), "alibi");      // c24
+  addBroadcast(op.getBias(), "bias");      // c25
+  addBroadcast(op.getSelect(), "select");  // c26
+  addPerHead(op.getSinks(), "sinks");      // c27
   if (starts && op.getKeyStarts()) {
-    add(29, Kind::Equal, {}, {query, 0}, "query", "batch", "with query_starts");
-    add(30, Kind::Equal, {starts, 0}, {op.getKeyStarts(), 0}, "key_starts",
+    // c29, c30
+    add(Kind::Equal, {}, {query, 0}, "query", "batch", "with query_starts");
+    add(Kind::Equal, {starts, 0}, {op.getKeyStarts(), 0}, "key_starts",
         "entries", "from query_starts");
-    add(30, Kind::AtLeastOne, {}, {starts, 0}, "query_starts",
+    add(Kind::AtLeastOne, {}, {starts, 0}, "query_starts",
         "entries of at least", "");
   }
   return rules;

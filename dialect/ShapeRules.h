@@ -32,9 +32,8 @@ struct ShapeRule {
   Kind kind;
   DimRef expected;
   DimRef got;
-  /// Constraint number, operand and what is expected of it, as in
-  /// "key: expected head dim" and "(from query)".
-  int number;
+  /// The operand and what is expected of it, as in "key: expected head dim" and
+  /// "(from query)".
   std::string operand;
   std::string what;
   std::string from;

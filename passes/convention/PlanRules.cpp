@@ -65,9 +65,35 @@ LogicalResult PlanRules::addEqual(DimRef expected, DimRef got,
   return success();
 }
 
+Value PlanRules::buildBroken(ShapeRule::Kind kind, Value expected, Value got) {
+  Location loc = got.getLoc();
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  switch (kind) {
+  case ShapeRule::Kind::Equal:
+    return compare(CmpIPredicate::ne, got, expected);
+  case ShapeRule::Kind::AtLeastOne:
+    return compare(CmpIPredicate::slt, got, expected);
+  case ShapeRule::Kind::OneFewer:
+    return compare(CmpIPredicate::ne,
+                   arith::AddIOp::create(builder, loc, got, one), expected);
+  case ShapeRule::Kind::Broadcast:
+    return arith::AndIOp::create(builder, loc,
+                                 compare(CmpIPredicate::ne, got, one),
+                                 compare(CmpIPredicate::ne, got, expected));
+  case ShapeRule::Kind::MultipleOf:
+    break;
+  }
+  // 0 has one multiple, 0, which the remainder by 1 in its place misses.
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value isZero = compare(CmpIPredicate::eq, expected, zero);
+  Value divisor = arith::SelectOp::create(builder, loc, isZero, one, expected);
+  Value remainder = arith::RemUIOp::create(builder, loc, got, divisor);
+  Value rest = arith::SelectOp::create(builder, loc, isZero, got, remainder);
+  return compare(CmpIPredicate::ne, rest, zero);
+}
+
 LogicalResult PlanRules::addShapeRules(Operation *op,
                                        ArrayRef<ShapeRule> shapeRules) {
-  Location loc = op->getLoc();
   for (const ShapeRule &rule : shapeRules) {
     if (rule.kind == ShapeRule::Kind::Equal) {
       if (failed(addEqual(rule.expected, rule.got, rule.describe(op))))
@@ -81,30 +107,7 @@ LogicalResult PlanRules::addShapeRules(Operation *op,
     FailureOr<Value> expected = getSize(rule.expected), got = getSize(rule.got);
     if (failed(expected) || failed(got))
       return failure();
-    Value broken;
-    if (rule.kind == ShapeRule::Kind::AtLeastOne) {
-      broken = compare(CmpIPredicate::slt, *got, *expected);
-    } else if (rule.kind == ShapeRule::Kind::OneFewer) {
-      Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-      Value next = arith::AddIOp::create(builder, loc, *got, one);
-      broken = compare(CmpIPredicate::ne, next, *expected);
-    } else if (rule.kind == ShapeRule::Kind::Broadcast) {
-      Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-      broken = arith::AndIOp::create(
-          builder, loc, compare(CmpIPredicate::ne, *got, one),
-          compare(CmpIPredicate::ne, *got, *expected));
-    } else {
-      // 0 has one multiple, 0, which the remainder by 1 in its place misses.
-      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-      Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-      Value isZero = compare(CmpIPredicate::eq, *expected, zero);
-      Value divisor =
-          arith::SelectOp::create(builder, loc, isZero, one, *expected);
-      Value remainder = arith::RemUIOp::create(builder, loc, *got, divisor);
-      Value rest =
-          arith::SelectOp::create(builder, loc, isZero, *got, remainder);
-      broken = compare(CmpIPredicate::ne, rest, zero);
-    }
+    Value broken = buildBroken(rule.kind, *expected, *got);
     rules.push_back({broken, *expected, *got, rule.describe(op)});
   }
   return success();

@@ -40,6 +40,8 @@ public:
 
 private:
   LogicalResult addShapeRules(Operation *op, ArrayRef<ShapeRule> shapeRules);
+  /// Whether two sizes break a rule of `kind`, an i1.
+  Value buildBroken(ShapeRule::Kind kind, Value expected, Value got);
   LogicalResult addCaptureRules(SoftmaxFamilyInterface op);
   LogicalResult addCastRules(tensor::CastOp op);
   LogicalResult addConcatRules(tensor::ConcatOp op);
