@@ -75,6 +75,11 @@ Value inlineRegion(Region &region, OpBuilder &builder, ValueRange args);
 /// integers per batch, as an index.
 Value buildPerBatch(OpBuilder &builder, Location loc, Value operand, Value b);
 
+/// The keys in use of batch entry `b`, which has `keyRows`: its length, clamped
+/// to them, or all.
+Value buildKeyLength(SoftmaxFamilyInterface op, OpBuilder &builder,
+                     Location loc, Value b, Value keyRows);
+
 /// Builds the conjunction of the mask attributes and the keep region of `op` at
 /// the insertion point, the region by `inlineKeep`. Returns null if the op
 /// masks nothing. The select clause and the lengths are not in it.

@@ -78,14 +78,14 @@ def Attn_SoftmaxFamilyInterface : OpInterface<"SoftmaxFamilyInterface"> {
       "null.", "::mlir::Value", "getQueryStarts">,
     InterfaceMethod<"First key rows of packed sequences and their end, or "
       "null.", "::mlir::Value", "getKeyStarts">,
-    InterfaceMethod<"The clauses as operands that can be removed.",
-      "::mlir::MutableOperandRange", "getSoftcapValueMutable">,
-    InterfaceMethod<"See getSoftcapValueMutable.",
-      "::mlir::MutableOperandRange", "getAlibiMutable">,
-    InterfaceMethod<"See getSoftcapValueMutable.",
-      "::mlir::MutableOperandRange", "getBiasMutable">,
-    InterfaceMethod<"See getSoftcapValueMutable.",
-      "::mlir::MutableOperandRange", "getSelectMutable">,
+    InterfaceMethod<"Removes the clauses that a region can say: softcap as a "
+      "value, alibi, bias and select.", "void", "dropRegionClauses", (ins), "",
+      [{
+        $_op.getSoftcapValueMutable().clear();
+        $_op.getAlibiMutable().clear();
+        $_op.getBiasMutable().clear();
+        $_op.getSelectMutable().clear();
+      }]>,
     InterfaceMethod<"(s, b, h, i, j) -> s', or empty.",
       "::mlir::Region &", "getScore">,
     InterfaceMethod<"(b, h, i, j) -> i1, or empty.",

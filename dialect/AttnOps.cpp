@@ -154,6 +154,16 @@ Value attn::buildPerBatch(OpBuilder &builder, Location loc, Value operand,
                                     entry);
 }
 
+Value attn::buildKeyLength(SoftmaxFamilyInterface op, OpBuilder &builder,
+                           Location loc, Value b, Value keyRows) {
+  if (!op.getLengths())
+    return keyRows;
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value length = buildPerBatch(builder, loc, op.getLengths(), b);
+  return builder.createOrFold<arith::MaxSIOp>(
+      loc, builder.createOrFold<arith::MinSIOp>(loc, length, keyRows), zero);
+}
+
 Value attn::buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder,
                       Location loc, Value b, Value h, Value i, Value j,
                       RegionInliner inlineKeep) {

@@ -155,23 +155,25 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     Edge cases. A key that is not kept, or whose logit is -inf, has weight 0 and
     its value row is not used, whatever it holds. A row without any key gives
     O = 0 and lse = -inf (the sink where there is one); so does Skv = 0. A kept
-    logit that is NaN or +inf makes the row and its lse NaN. B, H or Sq = 0 give an empty result; Dv = 0 gives an
-    empty O and the lse is still computed; Dk = 0 is refused.
+    logit that is NaN or +inf makes the row and its lse NaN. B, H or Sq = 0 give
+    an empty result; Dv = 0 gives an empty O and the lse is still computed; Dk = 0
+    is refused.
 
     Precision. Logits, max, exp and sums are f64 if query is of f64, else f32, and
     so are argument and result of a score region. Results are rounded once.
 
     Constraints (c-numbers as in the verifier and in the run-time rules):
-    c1 query, key, value: one element type, alibi, bias, sinks: it or f32; c2 key batch = query batch;
+    c1 query, key, value: one element type, alibi, bias, sinks: it or f32;
+    c2 key batch = query batch;
     c3 value batch = query batch; c4 value heads = key heads; c5 key heads =
     query heads; c6 key head dim = query head dim; c7 value length = key length;
     c8 head dim of query >= 1; c9 output shape and type; c10 lse shape;
     c11 offset has B entries; c12 lengths has B entries; c13 scale is finite
     in the type of logits; c14 softcap is > 0 and finite in that type with its
-    reciprocal; c15 positions are given where they matter; c16 align and offset exclude each
-    other; c17 mask is a list of mask attributes; c18 region arguments; c19
-    region result; c20 region operations; c21 captured tensors are not empty
-    where they are read; c22 prefix has B entries; c23 prefix is there if and
+    reciprocal; c15 positions are given where they matter; c16 align and offset
+    exclude each other; c17 mask is a list of mask attributes; c18 region
+    arguments; c19 region result; c20 region operations; c21 captured tensors are
+    not empty where they are read; c22 prefix has B entries; c23 prefix is there if and
     only if a mask reads it; c24 alibi has Hq entries; c25 bias and c26 select
     broadcast; c27 sinks has Hq entries; c28 query_starts and key_starts are both
     there or neither, and no bias, select or lengths beside them; c29 with starts

@@ -59,12 +59,10 @@ def Attn_OnlineSoftmaxOp : Attn_TileOp<"online_softmax",
     | b, h, i, j | index | batch, first head, first query and key position |
     | fold | index | m, rows per head; absent for a tile of one head |
     | scale | type of acc | factor of Q K^T; absent if query is packed in that type |
-
-    Logits, weights and sums have the type of acc, as argument and result of score
-    have.
     | masked | i1 | whether keep has to be evaluated in this tile |
 
-    `masked` is present if and only if there is a keep region; where it is false
+    Logits, weights and sums have the type of acc, as argument and result of score
+    have. `masked` is present if and only if there is a keep region; where it is false
     every key of the tile is kept. A weight of 0 never multiplies a value: where
     a key is not kept, NaN or infinity in its value row changes nothing.
   }];

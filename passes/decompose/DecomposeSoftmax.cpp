@@ -19,7 +19,6 @@ namespace mlir::attn {
 
 using namespace mlir;
 using namespace mlir::attn;
-using arith::CmpFPredicate;
 
 namespace {
 
@@ -56,7 +55,6 @@ private:
             function_ref<SmallVector<Value>(Value, ValueRange)> body);
   Value buildDots(Value query, Value key);
   Value buildLogits(Value dots, const Entry &entry, Value h);
-  Value buildWeight(Value logit, Value max);
   Value buildSinkWeights(Value sinks, Value rowMax);
   Value buildWeights(Value logits, Value rowMax);
   Value buildAverage(Value logits, Value weights, Value rowSum, Value value);
@@ -157,21 +155,12 @@ Value SoftmaxDecomposer::buildLogits(Value dots, const Entry &entry, Value h) {
                       });
 }
 
-/// exp(logit - max), 0 where the logit is -inf. A row without a key and a sink
-/// has the maximum -inf, from which nothing is subtracted.
-Value SoftmaxDecomposer::buildWeight(Value logit, Value max) {
-  Value isMasked = compare(CmpFPredicate::OEQ, logit, makeFloat(-infinity));
-  Value shifted = arith::SubFOp::create(builder, loc, logit, max);
-  Value weight = math::ExpOp::create(builder, loc, shifted);
-  return select(isMasked, makeFloat(0.0), weight);
-}
-
 /// weights[r,t] = exp(logits[r,t] - rowMax[r])
 Value SoftmaxDecomposer::buildWeights(Value logits, Value rowMax) {
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, logits);
   return buildGeneric(
       {logits, rowMax}, makeEmpty(sizes, f64), {{0, 1}, {0}, {0, 1}}, 2,
-      [&](ValueRange args) { return buildWeight(args[0], args[1]); });
+      [&](ValueRange args) { return makeWeight(args[0], args[1]); });
 }
 
 /// exp(sinks[r] - rowMax[r]), the weight of each row that has no value.
@@ -179,7 +168,7 @@ Value SoftmaxDecomposer::buildSinkWeights(Value sinks, Value rowMax) {
   OpFoldResult rows = tensor::getMixedSize(builder, loc, sinks, 0);
   return buildGeneric(
       {sinks, rowMax}, makeEmpty({rows}, f64), {{0}, {0}, {0}}, 1,
-      [&](ValueRange args) { return buildWeight(args[0], args[1]); });
+      [&](ValueRange args) { return makeWeight(args[0], args[1]); });
 }
 
 /// o[r,d] = (sum_t weights[r,t] v[t,d]) / rowSum[r], 0 for a row without a key.
@@ -191,8 +180,7 @@ Value SoftmaxDecomposer::buildAverage(Value logits, Value weights, Value rowSum,
   Value total = buildGeneric(
       {logits, weights, value}, makeFilled({rows, columns}, 0.0),
       {{0, 2}, {0, 2}, {2, 1}, {0, 1}}, 3, [&](ValueRange args) -> Value {
-        Value isMasked =
-            compare(CmpFPredicate::OEQ, args[0], makeFloat(-infinity));
+        Value isMasked = isEqual(args[0], -infinity);
         Value product = arith::MulFOp::create(
             builder, loc, args[1], widenFloat(builder, loc, args[2], f64));
         Value term = select(isMasked, makeFloat(0.0), product);
@@ -205,7 +193,7 @@ Value SoftmaxDecomposer::buildAverage(Value logits, Value weights, Value rowSum,
       {total, rowSum}, empty, {{0, 1}, {0}, {0, 1}}, 2,
       [&](ValueRange args) -> Value {
         Value zero = makeFloat(0.0);
-        Value hasNoKey = compare(CmpFPredicate::OEQ, args[1], zero);
+        Value hasNoKey = isEqual(args[1], 0.0);
         Value average = arith::DivFOp::create(builder, loc, args[0], args[1]);
         return roundOnce(builder, loc, select(hasNoKey, zero, average),
                          elementType);
@@ -219,7 +207,7 @@ Value SoftmaxDecomposer::buildLse(Value rowMax, Value rowSum) {
   return buildGeneric(
       {rowMax, rowSum}, makeEmpty({rows}, type), {{0}, {0}, {0}}, 1,
       [&](ValueRange args) -> Value {
-        Value hasNoKey = compare(CmpFPredicate::OEQ, args[1], makeFloat(0.0));
+        Value hasNoKey = isEqual(args[1], 0.0);
         Value log = math::LogOp::create(builder, loc, args[1]);
         Value lse = arith::AddFOp::create(builder, loc, args[0], log);
         return roundOnce(builder, loc,

@@ -19,17 +19,15 @@ namespace mlir::attn {
 
 using namespace mlir;
 using namespace mlir::attn;
-using arith::CmpFPredicate;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 namespace {
 
 /// Builds the decompositions at the builder's insertion point.
-class TileDecomposer {
+class TileDecomposer : F64Builder {
 public:
-  TileDecomposer(OpBuilder &builder, Location loc)
-      : builder(builder), loc(loc), f64(builder.getF64Type()) {}
+  using F64Builder::F64Builder;
 
   SmallVector<Value> build(OnlineSoftmaxOp op);
   SmallVector<Value> build(OnlineMergeOp op);
@@ -62,7 +60,7 @@ private:
   }
   Value filled(ArrayRef<OpFoldResult> sizes, double value) {
     Value init = tensor::EmptyOp::create(builder, loc, sizes, f64);
-    return linalg::FillOp::create(builder, loc, number(value), init)
+    return linalg::FillOp::create(builder, loc, makeFloat(value), init)
         .getResult(0);
   }
   OpFoldResult dim(Value tensor, int64_t dim) {
@@ -71,28 +69,10 @@ private:
   Value index(OpFoldResult value) {
     return getValueOrCreateConstantIndexOp(builder, loc, value);
   }
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  Value number(double value) {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getFloatAttr(f64, value));
-  }
   Value wide(Value value) { return widenFloat(builder, loc, value, f64); }
   template <typename OpTy> Value apply(Value x, Value y) {
     return OpTy::create(builder, loc, x, y);
   }
-  Value select(Value condition, Value yes, Value no) {
-    return arith::SelectOp::create(builder, loc, condition, yes, no);
-  }
-  Value isEqual(Value x, double y) {
-    return arith::CmpFOp::create(builder, loc, CmpFPredicate::OEQ, x,
-                                 number(y));
-  }
-
-  OpBuilder &builder;
-  Location loc;
-  FloatType f64;
 };
 
 } // namespace
@@ -113,7 +93,7 @@ Value TileDecomposer::map(ValueRange inputs, Value init, Maps maps, Body body) {
 
 std::pair<Value, Value> TileDecomposer::splitRow(OnlineSoftmaxOp op,
                                                  Value row) {
-  Value zero = index(int64_t(0)), one = index(int64_t(1));
+  Value zero = makeIndex(0), one = makeIndex(1);
   Value heads = index(dim(op.getQuery(), 0));
   Value positions = index(dim(op.getQuery(), 1));
   Value last =
@@ -147,7 +127,7 @@ Value TileDecomposer::buildLogit(OnlineSoftmaxOp op, Value dot, Value row,
                                  Value key) {
   Value logit = apply<arith::MulFOp>(dot, wide(op.getScale()));
   if (std::optional<APFloat> softcap = op.getSoftcap()) {
-    Value cap = number(softcap->convertToDouble());
+    Value cap = makeFloat(softcap->convertToDouble());
     Value ratio = apply<arith::DivFOp>(logit, cap);
     logit =
         apply<arith::MulFOp>(cap, math::TanhOp::create(builder, loc, ratio));
@@ -169,7 +149,7 @@ Value TileDecomposer::buildLogit(OnlineSoftmaxOp op, Value dot, Value row,
   Value isMasked = apply<arith::AndIOp>(
       op.getMasked(), apply<arith::XOrIOp>(keep, arith::ConstantIntOp::create(
                                                      builder, loc, true, 1)));
-  return select(isMasked, number(-infinity), logit);
+  return select(isMasked, makeFloat(-infinity), logit);
 }
 
 Value TileDecomposer::buildLogits(OnlineSoftmaxOp op) {
@@ -183,18 +163,15 @@ Value TileDecomposer::buildLogits(OnlineSoftmaxOp op) {
 Value TileDecomposer::buildFactor(Value from, Value to) {
   Value init = tensor::EmptyOp::create(
       builder, loc, tensor::getMixedSizes(builder, loc, from), f64);
-  return map({from, to}, init, {{0}, {0}, {0}}, [&](ValueRange args) {
-    Value factor = math::ExpOp::create(builder, loc,
-                                       apply<arith::SubFOp>(args[0], args[1]));
-    return select(isEqual(args[0], -infinity), number(0.0), factor);
-  });
+  return map({from, to}, init, {{0}, {0}, {0}},
+             [&](ValueRange args) { return makeWeight(args[0], args[1]); });
 }
 
 Value TileDecomposer::buildAccumulator(OnlineSoftmaxOp op, Value logits,
                                        Value weights, Value factor) {
   // acc may have rows beyond the columns of V, which nobody reads.
   Value lastColumn =
-      apply<arith::SubIOp>(index(dim(op.getValue(), 1)), index(int64_t(1)));
+      apply<arith::SubIOp>(index(dim(op.getValue(), 1)), makeIndex(1));
   Value total = buildPlainGeneric(
       builder, loc, {logits, weights},
       filled(tensor::getMixedSizes(builder, loc, op.getAcc()), 0.0),
@@ -205,7 +182,7 @@ Value TileDecomposer::buildAccumulator(OnlineSoftmaxOp op, Value logits,
             builder, loc, op.getValue(),
             ValueRange{linalg::IndexOp::create(builder, loc, 2), column});
         // A key without weight adds 0, not 0 times what its row holds.
-        Value term = select(isEqual(args[0], -infinity), number(0.0),
+        Value term = select(isEqual(args[0], -infinity), makeFloat(0.0),
                             apply<arith::MulFOp>(args[1], wide(element)));
         return apply<arith::AddFOp>(args[2], term);
       });
@@ -230,11 +207,7 @@ SmallVector<Value> TileDecomposer::build(OnlineSoftmaxOp op) {
                   });
   Value weights =
       map({logits, max}, empty(logits), {{0, 1}, {0}, {0, 1}},
-          [&](ValueRange args) {
-            Value weight = math::ExpOp::create(
-                builder, loc, apply<arith::SubFOp>(args[0], args[1]));
-            return select(isEqual(args[0], -infinity), number(0.0), weight);
-          });
+          [&](ValueRange args) { return makeWeight(args[0], args[1]); });
   Value tileSum = buildPlainGeneric(
       builder, loc, weights, filled({rows}, 0.0), {{0, 1}, {0}}, 2,
       [&](ValueRange args) { return apply<arith::AddFOp>(args[0], args[1]); });
@@ -287,14 +260,14 @@ SmallVector<Value> TileDecomposer::build(OnlineFinishOp op) {
   results.push_back(map({}, op.getOutput(), {{0, 1, 2}}, [&](ValueRange) {
     Value sum = get(op.getSum(), std::nullopt);
     Value average = apply<arith::DivFOp>(get(op.getAcc(), 2), sum);
-    return select(isEqual(sum, 0.0), number(0.0), average);
+    return select(isEqual(sum, 0.0), makeFloat(0.0), average);
   }));
   if (op.getLse())
     results.push_back(map({}, op.getLse(), {{0, 1}}, [&](ValueRange) {
       Value sum = get(op.getSum(), std::nullopt);
       Value lse = apply<arith::AddFOp>(get(op.getMax(), std::nullopt),
                                        math::LogOp::create(builder, loc, sum));
-      return select(isEqual(sum, 0.0), number(-infinity), lse);
+      return select(isEqual(sum, 0.0), makeFloat(-infinity), lse);
     }));
   return results;
 }

@@ -5,8 +5,10 @@
 #include "passes/decompose/PlainGeneric.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
+using namespace mlir::attn;
 
 Value attn::buildPlainGeneric(OpBuilder &builder, Location loc,
                               ValueRange inputs, Value init,
@@ -32,4 +34,10 @@ Value attn::buildPlainGeneric(OpBuilder &builder, Location loc,
                linalg::YieldOp::create(builder, loc, body(args));
              })
       .getResult(0);
+}
+
+Value FloatBuilder::makeWeight(Value logit, Value max) {
+  Value shifted = arith::SubFOp::create(builder, loc, logit, max);
+  return select(isEqual(logit, -std::numeric_limits<double>::infinity()),
+                makeFloat(0.0), math::ExpOp::create(builder, loc, shifted));
 }

@@ -19,10 +19,35 @@ Value buildPlainGeneric(OpBuilder &builder, Location loc, ValueRange inputs,
                         Value init, ArrayRef<ArrayRef<int64_t>> maps,
                         int64_t numLoops, function_ref<Value(ValueRange)> body);
 
-/// Short forms for scalar code in f64.
-struct F64Builder {
-  explicit F64Builder(OpBuilder &builder, Location loc)
-      : builder(builder), loc(loc), f64(builder.getF64Type()) {}
+/// Short forms for scalar code in one float type.
+struct FloatBuilder {
+  FloatBuilder(OpBuilder &builder, Location loc, FloatType type)
+      : builder(builder), loc(loc), type(type) {}
+
+  Value makeFloat(double value) {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getFloatAttr(type, value));
+  }
+  Value isEqual(Value x, double y) {
+    return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, x,
+                                 makeFloat(y));
+  }
+  Value select(Value condition, Value yes, Value no) {
+    return arith::SelectOp::create(builder, loc, condition, yes, no);
+  }
+  /// exp(logit - max), 0 where the logit is -inf. Where there is no key the
+  /// maximum is -inf, too, from which nothing is subtracted.
+  Value makeWeight(Value logit, Value max);
+
+  OpBuilder &builder;
+  Location loc;
+  FloatType type;
+};
+
+/// The same in f64, with sizes of tensors.
+struct F64Builder : FloatBuilder {
+  F64Builder(OpBuilder &builder, Location loc)
+      : FloatBuilder(builder, loc, builder.getF64Type()), f64(type) {}
 
   Value getDim(Value tensor, int64_t dim) {
     return builder.createOrFold<tensor::DimOp>(loc, tensor, dim);
@@ -30,19 +55,7 @@ struct F64Builder {
   Value makeIndex(int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
-  Value makeFloat(double value) {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getFloatAttr(f64, value));
-  }
-  Value compare(arith::CmpFPredicate predicate, Value left, Value right) {
-    return arith::CmpFOp::create(builder, loc, predicate, left, right);
-  }
-  Value select(Value condition, Value yes, Value no) {
-    return arith::SelectOp::create(builder, loc, condition, yes, no);
-  }
 
-  OpBuilder &builder;
-  Location loc;
   FloatType f64;
 };
 

@@ -64,13 +64,7 @@ Value ClauseExpander::readBroadcast(Value operand, ValueRange position) {
     r = arith::SubIOp::create(builder, loc, r,
                               buildPerBatch(builder, loc, offset, b));
   } else if (op.getAlign() == Alignment::BottomRight) {
-    Value length = keyRows;
-    if (Value lengths = op.getLengths()) {
-      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-      length = arith::MinSIOp::create(
-          builder, loc, buildPerBatch(builder, loc, lengths, b), keyRows);
-      length = arith::MaxSIOp::create(builder, loc, length, zero);
-    }
+    Value length = buildKeyLength(op, builder, loc, b, keyRows);
     Value offset = arith::SubIOp::create(builder, loc, length, queryRows);
     r = arith::SubIOp::create(builder, loc, r, offset);
   }
@@ -190,10 +184,7 @@ LogicalResult attn::expandClauses(RewriterBase &rewriter,
     if (op.getSelect())
       rebuildRegion(rewriter, loc, op.getKeep(), {index, index, index, index},
                     [&](ValueRange args) { return expander.buildKeep(args); });
-    op.getSoftcapValueMutable().clear();
-    op.getAlibiMutable().clear();
-    op.getBiasMutable().clear();
-    op.getSelectMutable().clear();
+    op.dropRegionClauses();
   });
   return success();
 }

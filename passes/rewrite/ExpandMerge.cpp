@@ -18,51 +18,24 @@ namespace mlir::attn {
 
 using namespace mlir;
 using namespace mlir::attn;
-using arith::CmpFPredicate;
-
-namespace {
-
-/// Builds scalar code in one float type.
-struct FloatMath {
-  OpBuilder &b;
-  Location loc;
-  FloatType type;
-
-  Value number(double x) {
-    return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, x));
-  }
-  Value equals(Value x, double y) {
-    return arith::CmpFOp::create(b, loc, CmpFPredicate::OEQ, x, number(y));
-  }
-  Value select(Value condition, Value x, Value y) {
-    return arith::SelectOp::create(b, loc, condition, x, y);
-  }
-};
-
-} // namespace
 
 static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The shares of both parts in a row's output, and its lse in f64 or f32.
-static SmallVector<Value> buildShares(FloatMath math, Value first, Value second,
-                                      FloatType lseType) {
-  OpBuilder &b = math.b;
+static SmallVector<Value> buildShares(FloatBuilder math, Value first,
+                                      Value second, FloatType lseType) {
+  OpBuilder &b = math.builder;
   Location loc = math.loc;
   Value max = arith::MaximumFOp::create(b, loc, first, second);
-  auto weight = [&](Value lse) {
-    Value shifted = arith::SubFOp::create(b, loc, lse, max);
-    return math.select(math.equals(lse, -kInfinity), math.number(0.0),
-                       math::ExpOp::create(b, loc, shifted));
-  };
-  Value weights[] = {weight(first), weight(second)};
+  Value weights[] = {math.makeWeight(first, max), math.makeWeight(second, max)};
   Value sum = arith::AddFOp::create(b, loc, weights[0], weights[1]);
-  Value isEmpty = math.equals(sum, 0.0);
+  Value isEmpty = math.isEqual(sum, 0.0);
   auto share = [&](Value weight) {
-    return math.select(isEmpty, math.number(0.0),
+    return math.select(isEmpty, math.makeFloat(0.0),
                        arith::DivFOp::create(b, loc, weight, sum));
   };
   Value lse = math.select(
-      isEmpty, math.number(-kInfinity),
+      isEmpty, math.makeFloat(-kInfinity),
       arith::AddFOp::create(b, loc, max, math::LogOp::create(b, loc, sum)));
   return {share(weights[0]), share(weights[1]),
           roundOnce(b, loc, lse, lseType)};
@@ -72,7 +45,7 @@ void attn::expandMerge(RewriterBase &rewriter, MergeOp op, FloatType type) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
-  FloatMath math{rewriter, loc, type};
+  FloatBuilder math(rewriter, loc, type);
   auto lseType = cast<FloatType>(op.getLse().getType().getElementType());
   auto outputType = cast<FloatType>(op.getOutput().getType().getElementType());
   SmallVector<OpFoldResult> sizes =
@@ -91,7 +64,7 @@ void attn::expandMerge(RewriterBase &rewriter, MergeOp op, FloatType type) {
       SmallVector<AffineMap>(5, rowMap),
       SmallVector<utils::IteratorType>(3, utils::IteratorType::parallel),
       [&](OpBuilder &b, Location, ValueRange args) {
-        FloatMath inner{b, loc, type};
+        FloatBuilder inner(b, loc, type);
         linalg::YieldOp::create(
             b, loc,
             buildShares(inner, widenFloat(b, loc, args[0], type),
@@ -109,7 +82,7 @@ void attn::expandMerge(RewriterBase &rewriter, MergeOp op, FloatType type) {
         auto term = [&](Value element, Value share) {
           Value product = arith::MulFOp::create(
               rewriter, loc, widenFloat(rewriter, loc, element, type), share);
-          return math.select(math.equals(share, 0.0), math.number(0.0),
+          return math.select(math.isEqual(share, 0.0), math.makeFloat(0.0),
                              product);
         };
         Value sum = arith::AddFOp::create(rewriter, loc, term(args[0], args[1]),

@@ -195,11 +195,7 @@ QueryTile TileGeometry::getQueryTile(OpBuilder &builder, ValueRange ivs) {
     tile.keyRows = math.get(keyRows);
   }
 
-  tile.length = tile.keyRows;
-  if (Value lengths = op.getLengths()) {
-    Value length = buildPerBatch(builder, loc, lengths, tile.entry);
-    tile.length = math.max(math.min(length, tile.length), zero);
-  }
+  tile.length = buildKeyLength(op, builder, loc, tile.entry, tile.keyRows);
   Value offset;
   if (op.getOffset())
     offset = buildPerBatch(builder, loc, op.getOffset(), tile.entry);
