@@ -35,7 +35,9 @@ struct MaskCoordinates {
 #include "dialect/AttnAttrs.h.inc"
 
 namespace mlir::attn {
-class OnlineSoftmaxOp; // a parent of attn.yield
+// Parents of attn.yield.
+class FeatureMapOp;
+class OnlineSoftmaxOp;
 
 /// What logits, weights and sums over elements of type `element` are computed
 /// in: f64 for f64, else f32.
@@ -44,6 +46,9 @@ FloatType getComputeType(Type element);
 
 #define GET_OP_CLASSES
 #include "dialect/AttnOps.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/AttnLinearOps.h.inc"
 
 #define GET_OP_CLASSES
 #include "dialect/AttnTileOps.h.inc"

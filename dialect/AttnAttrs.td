@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Mask attributes and the alignment of queries against keys.
+// Mask attributes, the alignment of queries against keys, and the choices of
+// linear attention.
 
 #ifndef ATTN_ATTRS_TD
 #define ATTN_ATTRS_TD
 
 include "dialect/AttnBase.td"
+include "dialect/AttnFeatures.td"
 include "dialect/AttnInterfaces.td"
 
 def Attn_AlignmentEnum : I32EnumAttr<"Alignment",
@@ -94,6 +96,48 @@ def Attn_BigBirdAttr : Attn_Attr<"BigBird", "bigbird", [
                         "int64_t":$blocks, "int64_t":$seed);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+}
+
+def Attn_NormalizerEnum : I32EnumAttr<"Normalizer",
+    "what linear attention divides by", [
+      I32EnumAttrCase<"Token", 0, "token">,
+      I32EnumAttrCase<"Feature", 1, "feature">
+    ]> {
+  let cppNamespace = "::mlir::attn";
+  let genSpecializedAttr = 0;
+}
+
+def Attn_NormalizerAttr
+    : EnumAttr<Attn_Dialect, Attn_NormalizerEnum, "normalizer"> {
+  let assemblyFormat = "$value";
+}
+
+def Attn_NormsEnum : I32EnumAttr<"Norms",
+    "lengths of the rows of a random projection", [
+      I32EnumAttrCase<"Chi", 0, "chi">,
+      I32EnumAttrCase<"SqrtDim", 1, "sqrt_d">
+    ]> {
+  let cppNamespace = "::mlir::attn";
+  let genSpecializedAttr = 0;
+}
+
+def Attn_NormsAttr : EnumAttr<Attn_Dialect, Attn_NormsEnum, "norms"> {
+  let assemblyFormat = "$value";
+}
+
+def Attn_FavorKindEnum : I32EnumAttr<"FavorKind", "features of FAVOR+", [
+      I32EnumAttrCase<"Positive", 0, "positive">,
+      I32EnumAttrCase<"Hyperbolic", 1, "hyperbolic">,
+      I32EnumAttrCase<"Trigonometric", 2, "trigonometric">,
+      I32EnumAttrCase<"Relu", 3, "relu">
+    ]> {
+  let cppNamespace = "::mlir::attn";
+  let genSpecializedAttr = 0;
+}
+
+def Attn_FavorKindAttr
+    : EnumAttr<Attn_Dialect, Attn_FavorKindEnum, "favor_kind"> {
+  let assemblyFormat = "$value";
 }
 
 #endif // ATTN_ATTRS_TD

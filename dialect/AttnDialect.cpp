@@ -31,6 +31,10 @@ void AttnDialect::initialize() {
       >();
   addOperations<
 #define GET_OP_LIST
+#include "dialect/AttnLinearOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
 #include "dialect/AttnTileOps.cpp.inc"
       >();
 }

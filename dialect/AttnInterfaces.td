@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Interfaces: what a mask attribute offers, and what every op of the softmax
-// family offers, so that tiling and decomposition are written once.
+// Interfaces: what mask and feature attributes offer, and what every op of the
+// softmax family offers, so that tiling and decomposition are written once.
 
 #ifndef ATTN_INTERFACES_TD
 #define ATTN_INTERFACES_TD
@@ -28,6 +28,26 @@ def Attn_MaskAttrInterface : AttrInterface<"MaskAttrInterface"> {
       "bool", "keepsAll", (ins), "", "return false;">,
     InterfaceMethod<"True if the mask reads the prefix clause, which has to "
       "be there then.", "bool", "usesPrefix", (ins), "", "return false;">
+  ];
+}
+
+def Attn_FeatureAttrInterface : AttrInterface<"FeatureAttrInterface"> {
+  let cppNamespace = "::mlir::attn";
+  let description = [{
+    A feature map phi of linear attention, as `attn.feature_map` applies it to
+    each vector of a tensor. What it computes is in its attribute's description.
+  }];
+  let methods = [
+    InterfaceMethod<"Number of features of a vector of `dim` entries, those of "
+      "the projection where there is one.",
+      "int64_t", "getNumFeatures", (ins "int64_t":$dim), "", "return dim;">,
+    InterfaceMethod<"True if it is defined by a projection only.",
+      "bool", "needsProjection", (ins), "", "return false;">,
+    InterfaceMethod<"True if features are exponentials, so that their "
+      "logarithms can take their place.",
+      "bool", "isExponential", (ins), "", "return false;">,
+    InterfaceMethod<"True if a feature depends on other positions.",
+      "bool", "mixesPositions", (ins), "", "return false;">
   ];
 }
 

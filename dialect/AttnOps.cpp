@@ -3,6 +3,7 @@
 // Whole-attention ops: assembly, verifiers, shape inference and the helpers
 // that lowerings share.
 
+#include "dialect/AssemblyFormat.h"
 #include "dialect/ShapeRules.h"
 
 #include "mlir/IR/Builders.h"
@@ -13,20 +14,6 @@ using namespace mlir;
 using namespace mlir::attn;
 
 //===- assembly -----------------------------------------------------------===//
-
-/// masks ::= attribute (`,` attribute)*
-static ParseResult parseMasks(OpAsmParser &parser, ArrayAttr &masks) {
-  SmallVector<Attribute> attributes;
-  if (parser.parseCommaSeparatedList(
-          [&] { return parser.parseAttribute(attributes.emplace_back()); }))
-    return failure();
-  masks = parser.getBuilder().getArrayAttr(attributes);
-  return success();
-}
-
-static void printMasks(OpAsmPrinter &printer, Operation *, ArrayAttr masks) {
-  llvm::interleaveComma(masks, printer);
-}
 
 /// number ::= float | operand `:` type
 static ParseResult
@@ -46,46 +33,6 @@ static void printNumber(OpAsmPrinter &printer, Operation *, FloatAttr number,
     printer << value << " : " << type;
   else
     printer.printAttributeWithoutType(number);
-}
-
-/// A custom directive, because the attribute's own printer starts with a blank.
-static ParseResult parseAlignment(OpAsmParser &parser, AlignmentAttr &align) {
-  SMLoc loc = parser.getCurrentLocation();
-  StringRef keyword;
-  if (parser.parseKeyword(&keyword))
-    return failure();
-  std::optional<Alignment> value = symbolizeAlignment(keyword);
-  if (!value)
-    return parser.emitError(loc, "align: expected top_left or bottom_right, "
-                                 "got ")
-           << keyword;
-  align = AlignmentAttr::get(parser.getContext(), *value);
-  return success();
-}
-
-static void printAlignment(OpAsmPrinter &printer, Operation *,
-                           AlignmentAttr align) {
-  printer << stringifyAlignment(align.getValue());
-}
-
-/// result-types ::= type | `(` type (`,` type)? `)`
-static ParseResult parseResultTypes(OpAsmParser &parser, Type &output,
-                                    Type &lse) {
-  if (failed(parser.parseOptionalLParen()))
-    return parser.parseType(output);
-  if (parser.parseType(output))
-    return failure();
-  if (succeeded(parser.parseOptionalComma()) && parser.parseType(lse))
-    return failure();
-  return parser.parseRParen();
-}
-
-static void printResultTypes(OpAsmPrinter &printer, Operation *, Type output,
-                             Type lse) {
-  if (lse)
-    printer << "(" << output << ", " << lse << ")";
-  else
-    printer << output;
 }
 
 #define GET_OP_CLASSES

@@ -7,27 +7,9 @@
 
 include "dialect/AttnAttrs.td"
 include "dialect/AttnInterfaces.td"
+include "dialect/AttnTypes.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-
-def Attn_FloatTensor4D : RankedTensorOf<[F16, BF16, F32, F64],
-    [HasAnyRankOfPred<[4]>],
-    "4-D tensor (batch x heads x sequence x head dim)">;
-def Attn_LseTensor : RankedTensorOf<[F32, F64], [HasAnyRankOfPred<[3]>],
-    "3-D tensor (batch x heads x sequence)">;
-def Attn_PerBatch : RankedTensorOf<[I32, I64], [HasAnyRankOfPred<[1]>],
-    "1-D tensor (batch)">;
-def Attn_IndexOrPerBatch : AnyTypeOf<[Index, Attn_PerBatch],
-    "index or 1-D tensor (batch) of i32 or i64">;
-def Attn_PerHead : RankedTensorOf<[F16, BF16, F32, F64],
-    [HasAnyRankOfPred<[1]>], "1-D tensor (query heads)">;
-def Attn_Bias : RankedTensorOf<[F16, BF16, F32, F64],
-    [HasAnyRankOfPred<[1, 2, 3, 4]>], "tensor of rank 1 to 4">;
-def Attn_Starts : RankedTensorOf<[I32, I64], [HasAnyRankOfPred<[1]>],
-    "1-D tensor (sequences + 1)">;
-// Booleans are bytes from the source stage on, of which 0 is false.
-def Attn_Select : RankedTensorOf<[I1, I8], [HasAnyRankOfPred<[1, 2, 3, 4]>],
-    "tensor of rank 1 to 4">;
 
 class Attn_SoftmaxFamilyOp<string mnemonic, list<Trait> traits = []>
     : Attn_Op<mnemonic, !listconcat(traits, [
@@ -63,9 +45,9 @@ class Attn_SoftmaxFamilyOp<string mnemonic, list<Trait> traits = []>
       `)`)?
     (`softcap` `(`
       custom<Number>($softcap, $softcap_value, type($softcap_value))^ `)`)?
-    (`align` `(` custom<Alignment>($align)^ `)`)?
+    (`align` `(` custom<Keyword>($align)^ `)`)?
     (`offset` `(` $offset^ `:` type($offset) `)`)?
-    (`mask` `(` custom<Masks>($mask)^ `)`)?
+    (`mask` `(` custom<AttributeList>($mask)^ `)`)?
     (`prefix` `(` $prefix^ `:` type($prefix) `)`)?
     (`alibi` `(` $alibi^ `:` type($alibi) `)`)?
     (`bias` `(` $bias^ `:` type($bias) `)`)?
@@ -272,11 +254,12 @@ def Attn_MergeOp : Attn_Op<"merge", [
 
 def Attn_YieldOp : Attn_Op<"yield", [
     Pure, Terminator,
-    ParentOneOf<["SoftmaxOp", "GqaOp", "OnlineSoftmaxOp"]>]> {
-  let summary = "ends a score or keep region";
+    ParentOneOf<["SoftmaxOp", "GqaOp", "OnlineSoftmaxOp", "FeatureMapOp"]>]> {
+  let summary = "ends a score, keep or feature region";
   let description = [{
     Gives the region's result: the new logit (f32, or f64 with operands of f64) of
-    a score region, or whether the key is kept (i1) of a keep region.
+    a score region, whether the key is kept (i1) of a keep region, or the feature of
+    a `map` region (f32, or f64 with operands of f64).
   }];
   let arguments = (ins AnyTypeOf<[F32, F64, I1]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What may stand in a score or keep region, c18 to c20. The list of operations
-// is the contract between users and every lowering: the classifier, the vector
-// form and the reference each handle all of it. It is also the only guard
-// against what LLVM would spend minutes on, such as wide integers.
+// What may stand in a score, keep or map region, c18 to c20. The list of
+// operations is the contract between users and every lowering: the classifier,
+// the vector form and the reference each handle all of it. It is also the only
+// guard against what LLVM would spend minutes on, such as wide integers.
 
 #include "dialect/ShapeRules.h"
 
@@ -110,7 +110,7 @@ verifyRegionOp(Operation *op, Region &region,
   return success();
 }
 
-/// Checks one region; `name` is "score" or "keep".
+/// Checks one region; `name` is "score", "keep" or "map".
 static LogicalResult verifyScalarRegion(Operation *op, Region &region,
                                         StringRef name, TypeRange arguments,
                                         Type result) {
@@ -149,6 +149,20 @@ LogicalResult attn::verifyScalarRegions(Operation *op, Region &score,
     return failure();
   return verifyScalarRegion(op, keep, "keep", {index, index, index, index},
                             builder.getI1Type());
+}
+
+LogicalResult attn::verifyMapRegion(Operation *op, Region &map,
+                                    FloatType type) {
+  if (failed(verifyScalarRegion(op, map, "map", type, type)))
+    return failure();
+  WalkResult walked = map.walk([&](Operation *inner) {
+    return isa<tensor::ExtractOp, tensor::DimOp>(inner)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (walked.wasInterrupted())
+    return op->emitOpError() << "map region: expected no captured tensor";
+  return success();
 }
 
 SmallVector<Value> attn::getCapturedTensors(SoftmaxFamilyInterface op) {

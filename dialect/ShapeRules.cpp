@@ -32,14 +32,19 @@ std::string ShapeRule::describe(Operation *op) const {
   return text;
 }
 
+void attn::addShapeRule(SmallVectorImpl<ShapeRule> &rules, ShapeRule::Kind kind,
+                        DimRef expected, DimRef got, StringRef operand,
+                        StringRef what, StringRef from) {
+  rules.push_back({kind, expected, got, operand.str(), what.str(), from.str()});
+}
+
 SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
   using Kind = ShapeRule::Kind;
   Value query = op.getQuery(), key = op.getKey(), value = op.getValue();
   SmallVector<ShapeRule> rules;
   auto add = [&](Kind kind, DimRef expected, DimRef got, StringRef operand,
                  StringRef what, StringRef from) {
-    rules.push_back(
-        {kind, expected, got, operand.str(), what.str(), from.str()});
+    addShapeRule(rules, kind, expected, got, operand, what, from);
   };
   // c2 to c8
   add(Kind::Equal, {query, 0}, {key, 0}, "key", "batch", "from query");
@@ -102,7 +107,7 @@ SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
 
 std::optional<int64_t> attn::getStaticSize(DimRef ref) {
   if (!ref.operand)
-    return 1;
+    return ref.number;
   auto type = cast<RankedTensorType>(ref.operand.getType());
   if (type.isDynamicDim(ref.dim))
     return std::nullopt;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The shape constraints of the softmax family as data. The verifier checks them
-// on static sizes, the plan function on the sizes of a call. Beside them the
-// checks that whole-attention and tile ops share.
+// The shape constraints of whole-attention ops as data. The verifier checks
+// them on static sizes, the plan function on the sizes of a call. Beside them
+// the checks that whole-attention and tile ops share.
 
 #ifndef ATTN_DIALECT_SHAPERULES_H
 #define ATTN_DIALECT_SHAPERULES_H
@@ -11,13 +11,14 @@
 
 namespace mlir::attn {
 
-/// A dimension of an operand, or the constant 1 where `operand` is null.
+/// A dimension of an operand, or a number where `operand` is null.
 struct DimRef {
   Value operand;
   int64_t dim = 0;
+  int64_t number = 1;
 };
 
-/// The static size that `ref` names, 1 for the constant, or nothing.
+/// The static size that `ref` names, or nothing.
 std::optional<int64_t> getStaticSize(DimRef ref);
 
 /// One constraint between two sizes of an op.
@@ -48,8 +49,17 @@ struct ShapeRule {
 /// The rules of `op` in the order in which they are to be checked.
 SmallVector<ShapeRule> getShapeRules(SoftmaxFamilyInterface op);
 
-/// The rules of `op` in the order in which they are to be checked.
+/// The same of other ops.
 SmallVector<ShapeRule> getShapeRules(MergeOp op);
+SmallVector<ShapeRule> getShapeRules(LinearOp op);
+SmallVector<ShapeRule> getShapeRules(FeatureMapOp op);
+SmallVector<ShapeRule> getShapeRules(FavorOp op);
+
+/// Adds to `rules` one of `kind`: `operand` is "key", `what` "head dim", `from`
+/// "from query" or empty.
+void addShapeRule(SmallVectorImpl<ShapeRule> &rules, ShapeRule::Kind kind,
+                  DimRef expected, DimRef got, StringRef operand,
+                  StringRef what, StringRef from);
 
 /// Checks those of `rules`, of `op`, whose sizes are both static.
 LogicalResult verifyShapeRules(Operation *op, ArrayRef<ShapeRule> rules);
@@ -69,6 +79,10 @@ LogicalResult verifySoftcap(Operation *op, const APFloat &softcap,
 /// type `logit`.
 LogicalResult verifyScalarRegions(Operation *op, Region &score, Region &keep,
                                   FloatType logit);
+
+/// Checks a region (x) -> y that maps single numbers of `type`; it may be empty
+/// and reads no tensors.
+LogicalResult verifyMapRegion(Operation *op, Region &map, FloatType type);
 
 /// The tensors that the regions of `op` read from outside, in order of first
 /// use.

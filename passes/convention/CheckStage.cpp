@@ -76,9 +76,11 @@ static bool isSourceOp(Operation *op) {
     auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
     return index && type && *index >= 0 && *index < type.getRank();
   }
-  if (op->getParentOfType<SoftmaxFamilyInterface>())
+  if (op->getParentOfType<SoftmaxFamilyInterface>() ||
+      op->getParentOfType<FeatureMapOp>())
     return true; // The verifier has the list of what a region may hold.
-  if (isa<SoftmaxFamilyInterface, MergeOp, func::FuncOp, func::ReturnOp,
+  if (isa<SoftmaxFamilyInterface, MergeOp, LinearOp, FeatureMapOp,
+          RandomFeaturesOp, FavorOp, func::FuncOp, func::ReturnOp,
           tensor::EmptyOp, tensor::CastOp, tensor::CollapseShapeOp,
           linalg::YieldOp, linalg::IndexOp, arith::ConstantOp>(op))
     return true;
@@ -109,7 +111,8 @@ static bool isAllowedAfter(StringRef stage, Operation *op) {
   if (stage == "source" || stage == "rewrite")
     return isSourceOp(op);
   if (stage == "tile")
-    return !isa<SoftmaxFamilyInterface, MergeOp>(op);
+    return !isa<SoftmaxFamilyInterface, MergeOp, LinearOp, FeatureMapOp,
+                RandomFeaturesOp, FavorOp>(op);
   if (stage == "decompose")
     return !isa<AttnDialect>(dialect);
   return isa<LLVM::LLVMDialect, omp::OpenMPDialect>(dialect);

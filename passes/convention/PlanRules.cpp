@@ -16,7 +16,8 @@ Value PlanRules::compare(CmpIPredicate predicate, Value left, Value right) {
 
 FailureOr<Value> PlanRules::getSize(DimRef ref) {
   if (!ref.operand)
-    return arith::ConstantIndexOp::create(builder, builder.getUnknownLoc(), 1)
+    return arith::ConstantIndexOp::create(builder, builder.getUnknownLoc(),
+                                          ref.number)
         .getResult();
   return resolver.getDim(ref.operand, ref.dim);
 }
@@ -29,6 +30,12 @@ LogicalResult PlanRules::addRules(Operation *op) {
   }
   if (auto merge = dyn_cast<MergeOp>(op))
     return addShapeRules(op, getShapeRules(merge));
+  if (auto linear = dyn_cast<LinearOp>(op))
+    return addShapeRules(op, getShapeRules(linear));
+  if (auto features = dyn_cast<FeatureMapOp>(op))
+    return addShapeRules(op, getShapeRules(features));
+  if (auto favor = dyn_cast<FavorOp>(op))
+    return addShapeRules(op, getShapeRules(favor));
   if (auto cast = dyn_cast<tensor::CastOp>(op))
     return addCastRules(cast);
   if (auto empty = dyn_cast<tensor::EmptyOp>(op))

@@ -56,7 +56,7 @@ func.func @unknown_mask(%q: tensor<1x1x4x8xf32>) {
 // -----
 
 func.func @unknown_alignment(%q: tensor<1x1x4x8xf32>) {
-  // expected-error @below {{align: expected top_left or bottom_right, got top_right}}
+  // expected-error @below {{expected top_left or bottom_right, got top_right}}
   %o = attn.softmax %q, %q, %q align(top_right)
       : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>)
       -> tensor<1x1x4x8xf32>

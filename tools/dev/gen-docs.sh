@@ -22,6 +22,8 @@ new=$(mktemp -d)
 trap 'rm -r "$new"' EXIT
 generate -gen-dialect-doc -dialect=attn "$root/dialect/AttnOps.td" \
   -o "$new/AttnDialect.md"
+generate -gen-op-doc "$root/dialect/AttnLinearOps.td" \
+  -o "$new/AttnLinearOps.md"
 generate -gen-op-doc "$root/dialect/AttnTileOps.td" -o "$new/AttnTileOps.md"
 generate -gen-pass-doc "$root/passes/Passes.td" -o "$new/AttnPasses.md"
 

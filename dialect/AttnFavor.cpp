@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn.favor and attn.random_features: verifiers, rules between sizes and shape
+// inference.
+
+#include "dialect/AssemblyFormat.h"
+#include "dialect/ShapeRules.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+//===- attn.random_features -----------------------------------------------===//
+
+LogicalResult RandomFeaturesOp::verify() {
+  RankedTensorType type = getResult().getType();
+  if (!type.hasStaticShape() || type.getDimSize(1) < 1)
+    return emitOpError() << "result: expected static sizes, with at least one "
+                            "column, got "
+                         << type;
+  if (!type.getElementType().isF32() && !type.getElementType().isF64())
+    return emitOpError() << "result: expected element type f32 or f64, got "
+                         << type.getElementType();
+  return success();
+}
+
+//===- attn.favor ---------------------------------------------------------===//
+
+SmallVector<ShapeRule> attn::getShapeRules(FavorOp op) {
+  using Kind = ShapeRule::Kind;
+  Value query = op.getQuery(), key = op.getKey(), value = op.getValue();
+  SmallVector<ShapeRule> rules;
+  auto add = [&](Kind kind, DimRef expected, DimRef got, StringRef operand,
+                 StringRef what, StringRef from) {
+    addShapeRule(rules, kind, expected, got, operand, what, from);
+  };
+  add(Kind::Equal, {query, 0}, {key, 0}, "key", "batch", "from query");
+  add(Kind::Equal, {query, 0}, {value, 0}, "value", "batch", "from query");
+  add(Kind::Equal, {key, 1}, {value, 1}, "value", "heads", "from key");
+  add(Kind::MultipleOf, {key, 1}, {query, 1}, "query",
+      "heads to be a multiple of key heads", "from key");
+  add(Kind::Equal, {query, 3}, {key, 3}, "key", "head dim", "from query");
+  add(Kind::Equal, {query, 3}, {op.getProjection(), 1}, "projection",
+      "head dim", "from query");
+  add(Kind::Equal, {key, 2}, {value, 2}, "value", "length", "from key");
+  add(Kind::AtLeastOne, {}, {query, 3}, "query", "head dim of at least", "");
+  if (op.getLengths())
+    add(Kind::Equal, {query, 0}, {op.getLengths(), 0}, "lengths", "batch",
+        "from query");
+  if (op.getCausal())
+    add(Kind::Equal, {query, 2}, {key, 2}, "key", "length", "from query");
+  return rules;
+}
+
+LogicalResult FavorOp::verify() {
+  RankedTensorType query = getQuery().getType();
+  Type element = query.getElementType();
+  for (auto [name, operand] :
+       {std::pair<StringRef, Value>{"key", getKey()}, {"value", getValue()}})
+    if (Type got = getElementTypeOrSelf(operand.getType()); got != element)
+      return emitOpError() << name << ": expected element type " << element
+                           << " (from query), got " << got;
+  if (Type got = getElementTypeOrSelf(getProjection().getType());
+      !got.isF32() && got != element)
+    return emitOpError() << "projection: expected element type f32 or "
+                         << element << " (from query), got " << got;
+  FloatType sum = attn::getComputeType(element);
+  if (std::optional<APFloat> scale = getScale()) {
+    if (failed(verifyScale(*this, *scale, sum)))
+      return failure();
+    if (!(scale->convertToDouble() > 0))
+      return emitOpError() << "scale: expected a number > 0, got "
+                           << scale->convertToDouble();
+  }
+  if (std::optional<APFloat> eps = getEps()) {
+    double number = eps->convertToDouble();
+    if (getKind() != FavorKind::Relu)
+      return emitOpError() << "eps: expected none beside kind "
+                           << stringifyEnum(getKind());
+    if (!std::isfinite(number) || number < 0)
+      return emitOpError() << "eps: expected a finite number >= 0, got "
+                           << number;
+  }
+  if (failed(verifyShapeRules(*this, attn::getShapeRules(*this))))
+    return failure();
+  SmallVector<int64_t> sizes(query.getShape());
+  sizes[3] = getValue().getType().getDimSize(3);
+  auto expected = RankedTensorType::get(sizes, element);
+  if (getOutput().getType() != expected)
+    return emitOpError() << "output: expected " << expected << ", got "
+                         << getOutput().getType();
+  return success();
+}
+
+LogicalResult FavorOp::reifyResultShapes(OpBuilder &builder,
+                                         ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, getLoc(), getQuery());
+  sizes[3] = tensor::getMixedSize(builder, getLoc(), getValue(), 3);
+  shapes.push_back(std::move(sizes));
+  return success();
+}

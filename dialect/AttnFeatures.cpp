@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Feature maps: their attributes and attn.feature_map.
+
+#include "dialect/AssemblyFormat.h"
+#include "dialect/ShapeRules.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+//===- attributes ---------------------------------------------------------===//
+
+int64_t HedgehogAttr::getNumFeatures(int64_t dim) const { return 2 * dim; }
+int64_t CosformerAttr::getNumFeatures(int64_t dim) const { return 2 * dim; }
+int64_t Taylor2Attr::getNumFeatures(int64_t dim) const {
+  return 1 + dim + dim * (dim + 1) / 2;
+}
+int64_t HyperbolicAttr::getNumFeatures(int64_t dim) const { return 2 * dim; }
+int64_t TrigonometricAttr::getNumFeatures(int64_t dim) const { return 2 * dim; }
+
+bool SoftmaxPositionsAttr::mixesPositions() const { return true; }
+
+bool PositiveAttr::needsProjection() const { return true; }
+bool HyperbolicAttr::needsProjection() const { return true; }
+bool TrigonometricAttr::needsProjection() const { return true; }
+
+bool PositiveAttr::isExponential() const { return true; }
+bool HyperbolicAttr::isExponential() const { return true; }
+
+LogicalResult ReluAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               FloatAttr eps) {
+  if (!eps || (eps.getValue().isFinite() && !eps.getValue().isNegative()))
+    return success();
+  return emitError() << "eps: expected a finite number >= 0, got " << eps;
+}
+
+LogicalResult
+CosformerAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                      int64_t length) {
+  if (length >= 1)
+    return success();
+  return emitError() << "length: expected at least 1, got " << length;
+}
+
+//===- attn.feature_map ---------------------------------------------------===//
+
+SmallVector<ShapeRule> attn::getShapeRules(FeatureMapOp op) {
+  using Kind = ShapeRule::Kind;
+  SmallVector<ShapeRule> rules;
+  if (op.getProjection())
+    addShapeRule(rules, Kind::Equal, {op.getInput(), 3},
+                 {op.getProjection(), 1}, "projection", "head dim",
+                 "from input");
+  if (op.getLengths())
+    addShapeRule(rules, Kind::Equal, {op.getInput(), 0}, {op.getLengths(), 0},
+                 "lengths", "batch", "from input");
+  return rules;
+}
+
+/// Entries of the vectors that the map is applied to.
+static DimRef getMappedDim(FeatureMapOp op) {
+  if (op.getProjection())
+    return {op.getProjection(), 0};
+  return {op.getInput(), 3};
+}
+
+/// The number of features for vectors of `dim` entries.
+static int64_t countFeatures(FeatureMapOp op, int64_t dim) {
+  return op.getFeature() ? op.getFeature()->getNumFeatures(dim) : dim;
+}
+
+LogicalResult FeatureMapOp::verify() {
+  RankedTensorType input = getInput().getType(), result = getResult().getType();
+  Type element = input.getElementType();
+  FloatType sum = attn::getComputeType(element);
+  if (result.getElementType() != element && result.getElementType() != sum)
+    return emitOpError() << "result: expected element type " << element
+                         << " or " << sum << ", got "
+                         << result.getElementType();
+  if (getProjection()) {
+    Type type = getElementTypeOrSelf(getProjection().getType());
+    if (!type.isF32() && type != element)
+      return emitOpError() << "projection: expected element type f32 or "
+                           << element << " (from input), got " << type;
+  }
+  if (static_cast<bool>(getFeature()) != getMap().empty())
+    return emitOpError() << "expected either a feature or a map region";
+  FeatureAttrInterface feature = getFeature().value_or(nullptr);
+  if (feature && feature.needsProjection() && !getProjection())
+    return emitOpError() << "projection: expected one beside " << feature;
+  if (getLog() && !(feature && feature.isExponential()))
+    return emitOpError() << "log: expected features that are exponentials";
+  if (getLengths() && !(feature && feature.mixesPositions()))
+    return emitOpError() << "lengths: expected a feature that mixes positions";
+  if (std::optional<APFloat> scale = getScale();
+      scale && failed(verifyScale(*this, *scale, sum)))
+    return failure();
+  if (failed(verifyShapeRules(*this, attn::getShapeRules(*this))))
+    return failure();
+
+  std::optional<int64_t> dim = getStaticSize(getMappedDim(*this));
+  if (!dim && countFeatures(*this, 1) != 1)
+    return emitOpError() << "input: expected a static number of entries, "
+                            "which "
+                         << feature << " changes";
+  SmallVector<int64_t> sizes(input.getShape());
+  sizes[3] = dim ? countFeatures(*this, *dim) : ShapedType::kDynamic;
+  if (result.getShape() != ArrayRef(sizes))
+    return emitOpError() << "result: expected "
+                         << RankedTensorType::get(sizes,
+                                                  result.getElementType())
+                         << ", got " << result;
+  return success();
+}
+
+LogicalResult FeatureMapOp::verifyRegions() {
+  return verifyMapRegion(
+      *this, getMap(),
+      attn::getComputeType(getInput().getType().getElementType()));
+}
+
+LogicalResult
+FeatureMapOp::reifyResultShapes(OpBuilder &builder,
+                                ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, getLoc(), getInput());
+  DimRef mapped = getMappedDim(*this);
+  sizes[3] =
+      tensor::getMixedSize(builder, getLoc(), mapped.operand, mapped.dim);
+  if (int64_t count = getResult().getType().getDimSize(3);
+      !ShapedType::isDynamic(count))
+    sizes[3] = builder.getIndexAttr(count);
+  shapes.push_back(std::move(sizes));
+  return success();
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// attn.linear: verifier, rules between sizes and shape inference; l-numbers as
+// in the op's description.
+
+#include "dialect/AssemblyFormat.h"
+#include "dialect/ShapeRules.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+#define GET_OP_CLASSES
+#include "dialect/AttnLinearOps.cpp.inc"
+
+//===- queries on the op --------------------------------------------------===//
+
+FloatType LinearOp::getComputeType() {
+  return attn::getComputeType(getValue().getType().getElementType());
+}
+
+bool LinearOp::hasGroupedValues() {
+  int64_t keyHeads = getKey().getType().getDimSize(1);
+  int64_t valueHeads = getValue().getType().getDimSize(1);
+  return !ShapedType::isDynamic(keyHeads) &&
+         !ShapedType::isDynamic(valueHeads) && keyHeads != valueHeads;
+}
+
+FeatureAttrInterface LinearOp::getQueryFeature() {
+  if (ArrayAttr features = getFeatureAttr())
+    return cast<FeatureAttrInterface>(features[0]);
+  return cast<FeatureAttrInterface>(IdentityAttr::get(getContext()));
+}
+
+FeatureAttrInterface LinearOp::getKeyFeature() {
+  if (ArrayAttr features = getFeatureAttr(); features && features.size() > 1)
+    return cast<FeatureAttrInterface>(features[1]);
+  return getQueryFeature();
+}
+
+int64_t LinearOp::getNumFeatures() {
+  int64_t dim = getQuery().getType().getDimSize(3);
+  return ShapedType::isDynamic(dim) ? dim
+                                    : getQueryFeature().getNumFeatures(dim);
+}
+
+//===- rules between sizes ------------------------------------------------===//
+
+SmallVector<ShapeRule> attn::getShapeRules(LinearOp op) {
+  using Kind = ShapeRule::Kind;
+  Value query = op.getQuery(), key = op.getKey(), value = op.getValue();
+  SmallVector<ShapeRule> rules;
+  auto add = [&](Kind kind, DimRef expected, DimRef got, StringRef operand,
+                 StringRef what, StringRef from) {
+    addShapeRule(rules, kind, expected, got, operand, what, from);
+  };
+  // l2 to l6, l20
+  add(Kind::Equal, {query, 0}, {key, 0}, "key", "batch", "from query");
+  add(Kind::Equal, {query, 0}, {value, 0}, "value", "batch", "from query");
+  if (op.hasGroupedValues()) {
+    add(Kind::Equal, {query, 1}, {key, 1}, "key", "heads", "from query");
+    add(Kind::MultipleOf, {key, 1}, {value, 1}, "value",
+        "heads to be a multiple of key heads", "from key");
+  } else {
+    add(Kind::Equal, {key, 1}, {value, 1}, "value", "heads", "from key");
+    add(Kind::MultipleOf, {key, 1}, {query, 1}, "query",
+        "heads to be a multiple of key heads", "from key");
+  }
+  add(Kind::Equal, {query, 3}, {key, 3}, "key", "head dim", "from query");
+  add(Kind::Equal, {key, 2}, {value, 2}, "value", "length", "from key");
+  add(Kind::AtLeastOne, {}, {query, 3}, "query", "head dim of at least", "");
+  if (op.getCausal())
+    add(Kind::Equal, {query, 2}, {key, 2}, "key", "length", "from query");
+
+  // l7 to l12
+  DimRef features{query, 3};
+  if (int64_t count = op.getNumFeatures(); !ShapedType::isDynamic(count))
+    features = {Value(), 0, count};
+  auto addAll = [&](Value operand, StringRef name,
+                    ArrayRef<std::tuple<DimRef, StringRef, StringRef>> dims) {
+    for (auto [dim, rule] : llvm::enumerate(dims)) {
+      auto [expected, what, from] = rule;
+      if (operand && static_cast<int64_t>(dim) <
+                         cast<RankedTensorType>(operand.getType()).getRank())
+        add(Kind::Equal, expected, {operand, static_cast<int64_t>(dim)}, name,
+            what, from);
+    }
+  };
+  std::tuple<DimRef, StringRef, StringRef> perToken[] = {
+      {{query, 0}, "batch", "from query"},
+      {{value, 1}, "heads", "from value"},
+      {{key, 2}, "length", "from key"},
+      {features, "features", "from query"}};
+  if (Value decay = op.getDecay()) {
+    bool isPerHead = cast<RankedTensorType>(decay.getType()).getRank() == 1;
+    addAll(decay, "decay",
+           isPerHead ? ArrayRef(perToken).slice(1, 1) : ArrayRef(perToken));
+  }
+  addAll(op.getBeta(), "beta", perToken);
+  addAll(op.getRead(), "transition a", perToken);
+  addAll(op.getWrite(), "transition b", perToken);
+  addAll(op.getBonus(), "bonus", {perToken[1], perToken[3]});
+  addAll(op.getState(), "state", {perToken[0], perToken[1], perToken[3]});
+  if (Value state = op.getState()) {
+    if (op.getNormalize())
+      add(Kind::OneFewer, {state, 3}, {value, 3}, "value",
+          "head dim to be one fewer than the columns", "from state");
+    else
+      add(Kind::Equal, {value, 3}, {state, 3}, "state", "columns",
+          "from value");
+  }
+  addAll(op.getLengths(), "lengths", perToken[0]);
+  return rules;
+}
+
+//===- verifier -----------------------------------------------------------===//
+
+/// l1: element types.
+static LogicalResult verifyElementTypes(LinearOp op) {
+  Type value = op.getValue().getType().getElementType();
+  FloatType sum = op.getComputeType();
+  auto element = [](Value operand) {
+    return getElementTypeOrSelf(operand.getType());
+  };
+  Type query = element(op.getQuery());
+  auto check = [&](StringRef name, Value operand, ArrayRef<Type> allowed,
+                   StringRef from) -> LogicalResult {
+    if (!operand || llvm::is_contained(allowed, element(operand)))
+      return success();
+    InFlightDiagnostic error = op.emitOpError()
+                               << name << ": expected element type ";
+    llvm::interleave(llvm::SetVector<Type>(allowed.begin(), allowed.end()),
+                     error, " or ");
+    return error << " (from " << from << "), got " << element(operand);
+  };
+  if (failed(check("query", op.getQuery(), {value, sum}, "value")) ||
+      failed(check("key", op.getKey(), {query}, "query")) ||
+      failed(check("decay", op.getDecay(), {sum}, "value")) ||
+      failed(check("beta", op.getBeta(), {value, sum}, "value")) ||
+      failed(check("transition a", op.getRead(), {query}, "query")) ||
+      failed(check("transition b", op.getWrite(), {query}, "query")) ||
+      failed(check("bonus", op.getBonus(), {value, sum}, "value")))
+    return failure();
+  return check("state", op.getState(), {sum}, "value");
+}
+
+/// l15 to l19, l21: which clauses stand beside which.
+static LogicalResult verifyClauses(LinearOp op) {
+  std::pair<StringRef, bool> causal[] = {
+      {"decay", static_cast<bool>(op.getDecay())},
+      {"beta", static_cast<bool>(op.getBeta())},
+      {"transition", static_cast<bool>(op.getRead())},
+      {"bonus", static_cast<bool>(op.getBonus())}};
+  for (auto [name, isThere] : causal) {
+    if (isThere && !op.getCausal())
+      return op.emitOpError() << name << ": expected causal beside it";
+    if (isThere && op.getBlock())
+      return op.emitOpError() << name << ": expected none beside block";
+  }
+  if (std::optional<uint64_t> block = op.getBlock()) {
+    if (!op.getCausal())
+      return op.emitOpError() << "block: expected causal beside it";
+    if (static_cast<int64_t>(*block) < 1)
+      return op.emitOpError() << "block: expected at least 1, got "
+                              << static_cast<int64_t>(*block);
+  }
+  if (op.getBeta() && op.getRead())
+    return op.emitOpError() << "transition: expected none beside beta";
+  if (op.getBonus() && op.getNormalize())
+    return op.emitOpError() << "bonus: expected none beside normalize";
+  if (ArrayAttr features = op.getFeatureAttr()) {
+    if (features.empty() || features.size() > 2)
+      return op.emitOpError() << "feature: expected one or two feature maps, "
+                                 "got "
+                              << features.size();
+    for (Attribute attribute : features) {
+      auto feature = dyn_cast<FeatureAttrInterface>(attribute);
+      if (!feature)
+        return op.emitOpError()
+               << "feature: expected a feature map, got " << attribute;
+      if (feature.needsProjection())
+        return op.emitOpError() << "feature: expected a map without "
+                                   "projection, got "
+                                << feature;
+      if (feature.mixesPositions() && op.getCausal())
+        return op.emitOpError() << "feature: expected a map that reads no "
+                                   "other position beside causal, got "
+                                << feature;
+      if (op.getQuery().getType().isDynamicDim(3) &&
+          feature.getNumFeatures(1) != 1)
+        return op.emitOpError() << "query: expected a static head dim, which "
+                                << feature << " changes";
+    }
+    int64_t dim = op.getQuery().getType().getDimSize(3);
+    if (!ShapedType::isDynamic(dim)) {
+      int64_t forQuery = op.getQueryFeature().getNumFeatures(dim);
+      int64_t forKey = op.getKeyFeature().getNumFeatures(dim);
+      if (forQuery != forKey)
+        return op.emitOpError()
+               << "feature: expected " << forQuery
+               << " features of a key (from query), got " << forKey;
+    }
+  }
+  return success();
+}
+
+/// l13: the types of the results.
+static LogicalResult verifyResults(LinearOp op) {
+  RankedTensorType query = op.getQuery().getType();
+  RankedTensorType value = op.getValue().getType();
+  auto verify = [&](StringRef name, Type got, ArrayRef<int64_t> sizes,
+                    Type element) -> LogicalResult {
+    auto expected = RankedTensorType::get(sizes, element);
+    if (got == expected)
+      return success();
+    return op.emitOpError()
+           << name << ": expected " << expected << ", got " << got;
+  };
+  int64_t heads = (op.hasGroupedValues() ? value : query).getDimSize(1);
+  if (failed(verify("output", op.getOutput().getType(),
+                    {query.getDimSize(0), heads, query.getDimSize(2),
+                     value.getDimSize(3)},
+                    value.getElementType())))
+    return failure();
+  if (!op.getFinalState())
+    return success();
+  int64_t columns = value.getDimSize(3);
+  if (!ShapedType::isDynamic(columns))
+    columns += op.getNumExtraColumns();
+  return verify(
+      "final_state", op.getFinalState().getType(),
+      {query.getDimSize(0), value.getDimSize(1), op.getNumFeatures(), columns},
+      op.getComputeType());
+}
+
+LogicalResult LinearOp::verify() {
+  if (failed(verifyElementTypes(*this)) || failed(verifyClauses(*this)) ||
+      failed(verifyShapeRules(*this, attn::getShapeRules(*this))))
+    return failure();
+  if (std::optional<APFloat> scale = getScale();
+      scale && failed(verifyScale(*this, *scale, getComputeType())))
+    return failure();
+  return verifyResults(*this);
+}
+
+//===- shapes -------------------------------------------------------------===//
+
+LogicalResult LinearOp::reifyResultShapes(OpBuilder &builder,
+                                          ReifiedRankedShapedTypeDims &shapes) {
+  auto getDim = [&](Value value, int64_t dim) {
+    return tensor::getMixedSize(builder, getLoc(), value, dim);
+  };
+  OpFoldResult columns = getDim(getValue(), 3);
+  shapes.push_back({getDim(getQuery(), 0),
+                    getDim(hasGroupedValues() ? getValue() : getQuery(), 1),
+                    getDim(getQuery(), 2), columns});
+  if (!getFinalState())
+    return success();
+  if (getNormalize()) {
+    Value number = getValueOrCreateConstantIndexOp(builder, getLoc(), columns);
+    Value one = arith::ConstantIndexOp::create(builder, getLoc(), 1);
+    columns = getAsOpFoldResult(
+        builder.createOrFold<arith::AddIOp>(getLoc(), number, one));
+  }
+  OpFoldResult features = getDim(getQuery(), 3);
+  if (int64_t count = getNumFeatures(); !ShapedType::isDynamic(count))
+    features = builder.getIndexAttr(count);
+  shapes.push_back(
+      {getDim(getQuery(), 0), getDim(getValue(), 1), features, columns});
+  return success();
+}
