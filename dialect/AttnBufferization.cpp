@@ -51,6 +51,8 @@ static bool readsInits(PackQueryOp) { return false; }
 static bool readsInits(OnlineMergeOp) { return true; }
 static bool readsInits(OnlineFinishOp) { return false; }
 static bool readsInits(MatmulTileOp op) { return !op.getInit(); }
+static bool readsInits(LinearChunkOp) { return true; }
+static bool readsInits(LinearReadOp) { return false; }
 
 namespace {
 
@@ -118,5 +120,7 @@ void attn::registerBufferizationModels(DialectRegistry &registry) {
     OnlineMergeOp::attachInterface<TileOpModel<OnlineMergeOp>>(*context);
     OnlineFinishOp::attachInterface<TileOpModel<OnlineFinishOp>>(*context);
     MatmulTileOp::attachInterface<TileOpModel<MatmulTileOp>>(*context);
+    LinearChunkOp::attachInterface<TileOpModel<LinearChunkOp>>(*context);
+    LinearReadOp::attachInterface<TileOpModel<LinearReadOp>>(*context);
   });
 }

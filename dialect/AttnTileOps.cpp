@@ -2,6 +2,7 @@
 //
 // Tile ops: verifiers and memory effects.
 
+#include "dialect/AssemblyFormat.h"
 #include "dialect/ShapeRules.h"
 
 #include "mlir/IR/Builders.h"
@@ -254,4 +255,77 @@ LogicalResult MatmulTileOp::verify() {
 
 void MatmulTileOp::getEffects(Effects &effects) {
   addEffects(*this, getDpsInitsMutable(), /*readsInits=*/!getInit(), effects);
+}
+
+//===- linear_chunk, linear_read ------------------------------------------===//
+
+/// Checks query (heads x n x m), state (any x N) and output (heads x n x d) of
+/// an op of the linear family.
+static LogicalResult verifyLinear(Operation *op, Value query, Value state,
+                                  Value output, bool isNormalized) {
+  if (failed(verifyRank(op, "state", state, 2)) ||
+      (query && failed(verifyRank(op, "query", query, 3))) ||
+      (output && failed(verifyRank(op, "output", output, 3))))
+    return failure();
+  if (static_cast<bool>(query) != static_cast<bool>(output))
+    return op->emitOpError() << "output: expected one if and only if there is "
+                                "a query";
+  Type element = getElementTypeOrSelf(state.getType());
+  if (!element.isF32() && !element.isF64())
+    return op->emitOpError() << "state: expected f32 or f64, got " << element;
+  int64_t columns = cast<ShapedType>(state.getType()).getDimSize(1);
+  if (ShapedType::isDynamic(columns))
+    return op->emitOpError() << "state: expected a static number of columns";
+  int64_t most = columns - (isNormalized ? 1 : 0);
+  if (!output)
+    return success();
+  int64_t got = cast<ShapedType>(output.getType()).getDimSize(2);
+  if (!ShapedType::isDynamic(got) && got > most)
+    return op->emitOpError() << "output: expected at most " << most
+                             << " columns (from state), got " << got;
+  return success();
+}
+
+LogicalResult LinearChunkOp::verify() {
+  if (failed(verifyLinear(*this, getQuery(), getState(), getOutput(),
+                          getNormalize().has_value())))
+    return failure();
+  for (auto [name, value, rank] :
+       {std::tuple<StringRef, Value, int64_t>{"key", getKey(), 2},
+        {"value", getValue(), 2},
+        {"beta", getBeta(), 1},
+        {"read", getRead(), 2},
+        {"write", getWrite(), 2},
+        {"bonus", getBonus(), 1}})
+    if (value && failed(verifyRank(*this, name, value, rank)))
+      return failure();
+  if (static_cast<bool>(getRead()) != static_cast<bool>(getWrite()))
+    return emitOpError() << "write: expected one if and only if there is read";
+  if (getRead() && getBeta())
+    return emitOpError() << "beta: expected none beside a transition";
+  if (Value decay = getDecay()) {
+    int64_t rank = cast<ShapedType>(decay.getType()).getRank();
+    if (rank != 1 && rank != 2)
+      return emitOpError() << "decay: expected rank 1 or 2, got " << rank;
+    if (getElementTypeOrSelf(decay.getType()) != getComputeType())
+      return emitOpError() << "decay: expected " << getComputeType()
+                           << " (from state), got "
+                           << getElementTypeOrSelf(decay.getType());
+  }
+  return verifyResults(*this, getDpsInitsMutable());
+}
+
+void LinearChunkOp::getEffects(Effects &effects) {
+  addEffects(*this, getDpsInitsMutable(), /*readsInits=*/true, effects);
+}
+
+LogicalResult LinearReadOp::verify() {
+  if (failed(verifyLinear(*this, getQuery(), getState(), getOutput(),
+                          getNormalize().has_value())))
+    return failure();
+  return verifyResults(*this, getDpsInitsMutable());
+}
+
+void LinearReadOp::getEffects(Effects &effects) {
+  addEffects(*this, getDpsInitsMutable(), /*readsInits=*/false, effects);
 }

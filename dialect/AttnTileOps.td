@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tile ops: the softmax family between tiling and a machine. They are in
+// Tile ops: attention between tiling and a machine. They are in
 // destination style, on tensors before bufferization and on memrefs after it: a
 // result per init on tensors, none on memrefs.
 //
@@ -10,7 +10,7 @@
 #ifndef ATTN_TILE_OPS_TD
 #define ATTN_TILE_OPS_TD
 
-include "dialect/AttnBase.td"
+include "dialect/AttnAttrs.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -251,6 +251,113 @@ def Attn_MatmulTileOp : Attn_TileOp<"matmul_tile",
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
       return ::mlir::MutableOperandRange(getOperation(), 2, 1);
+    }
+  }];
+}
+
+def Attn_LinearChunkOp : Attn_TileOp<"linear_chunk",
+    [DestinationStyleOpInterface, AttrSizedOperandSegments]> {
+  let summary = "takes a chunk of tokens into the state of linear attention";
+  let description = [{
+    The tokens t of a chunk of n <= `rows`, one after the other, as in
+    `attn.linear`, of which scale, decay, beta, transition, bonus and normalize
+    have the same meaning:
+
+        S'       = (diag(exp(g_t)) + b_t^T a_t) S + k_t^T v_t
+        O[h,t,:] = scale q_{h,t} S'
+
+    for the `heads` query heads that share a state. The columns of S are those of
+    the tile of values, zeros, and, with normalize, the normaliser in the last
+    one. Without query and output the state is all there is.
+
+    | operand | shape | element |
+    |---|---|---|
+    | query | heads x n x m | f16, bf16, f32, f64 |
+    | key, read (a), write (b) | n x m | type of query |
+    | value | n x d | f16, bf16, f32, f64 |
+    | decay | n or n x m | type of state |
+    | beta | n | type of value or state |
+    | bonus | m | type of value or state |
+    | output | heads x n x d | type of value |
+    | state | >= m x N, d <= N (d < N with normalize) | f32 or f64 |
+    | rows | | most tokens of a chunk |
+
+    N is static and of whole lane vectors, the rows of state of what the target
+    asks for; those beyond m stay 0. `recurrent` asks for one token at a time
+    instead of products of matrices.
+  }];
+  let arguments = (ins
+    Optional<Attn_Shaped>:$query, Attn_Shaped:$key, Attn_Shaped:$value,
+    Optional<Attn_Shaped>:$decay, Optional<Attn_Shaped>:$beta,
+    Optional<Attn_Shaped>:$read, Optional<Attn_Shaped>:$write,
+    Optional<Attn_Shaped>:$bonus,
+    Optional<Attn_Shaped>:$output, Attn_Shaped:$state,
+    Index:$rows, OptionalAttr<F64Attr>:$scale,
+    OptionalAttr<Attn_NormalizerAttr>:$normalize, UnitAttr:$recurrent);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $key `,` $value `:` type($key) `,` type($value) `)`
+    (`query` `(` $query^ `:` type($query) `)`)?
+    (`scale` `(` $scale^ `)`)?
+    (`decay` `(` $decay^ `:` type($decay) `)`)?
+    (`beta` `(` $beta^ `:` type($beta) `)`)?
+    (`transition` `(` $read^ `,` $write `:` type($read) `,` type($write) `)`)?
+    (`bonus` `(` $bonus^ `:` type($bonus) `)`)?
+    `outs` `(` $state `:` type($state) `)`
+    (`output` `(` $output^ `:` type($output) `)`)?
+    `rows` `(` $rows `)`
+    (`normalize` `(` custom<Keyword>($normalize)^ `)`)?
+    (`recurrent` $recurrent^)? attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(
+          getOperation(), getODSOperandIndexAndLength(8).first,
+          getOutput() ? 2 : 1);
+    }
+    /// The type of sums.
+    ::mlir::FloatType getComputeType() {
+      return ::llvm::cast<::mlir::FloatType>(
+          ::llvm::cast<::mlir::ShapedType>(getState().getType())
+              .getElementType());
+    }
+    /// True if each feature has a decay of its own.
+    bool hasFeatureDecay() {
+      return getDecay() &&
+             ::llvm::cast<::mlir::ShapedType>(getDecay().getType())
+                     .getRank() == 2;
+    }
+  }];
+}
+
+def Attn_LinearReadOp : Attn_TileOp<"linear_read",
+    [DestinationStyleOpInterface]> {
+  let summary = "reads the state of linear attention";
+  let description = [{
+    O[h,t,:] = scale q_{h,t} S for the n <= `rows` tokens of a tile, normalised as
+    in `attn.linear`. Shapes are those of `attn.linear_chunk`.
+  }];
+  let arguments = (ins
+    Attn_Shaped:$query, Attn_Shaped:$state, Attn_Shaped:$output,
+    Index:$rows, OptionalAttr<F64Attr>:$scale,
+    OptionalAttr<Attn_NormalizerAttr>:$normalize);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $query `,` $state `:` type($query) `,` type($state) `)`
+    (`scale` `(` $scale^ `)`)?
+    `outs` `(` $output `:` type($output) `)` `rows` `(` $rows `)`
+    (`normalize` `(` custom<Keyword>($normalize)^ `)`)?
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), 2, 1);
+    }
+    /// The type of sums.
+    ::mlir::FloatType getComputeType() {
+      return ::llvm::cast<::mlir::FloatType>(
+          ::llvm::cast<::mlir::ShapedType>(getState().getType())
+              .getElementType());
     }
   }];
 }

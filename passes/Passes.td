@@ -181,6 +181,38 @@ def TileAttention : Pass<"attn-tile-attention", "func::FuncOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def TileLinear : Pass<"attn-tile-linear", "::mlir::func::FuncOp"> {
+  let summary = "tile linear attention over heads, columns and tokens";
+  let description = [{
+    Needs: `attn.linear` without feature maps, which may have the attribute
+    `attn.form`: "quadratic", "chunk" (if there is none) or "recurrent".
+    Guarantees: none is left. Causal attention is a parallel loop over batch
+    entries, heads of the state and tiles of value columns, around a loop over
+    chunks that carries the state; else the states are summed first, and read by
+    a second parallel loop over tiles of queries.
+
+    ```mlir
+    %o = attn.linear %q, %k, %v causal : ...
+      ->
+    %o = scf.forall (%b, %h, %p) shared_outs(%all) {
+      %state = linalg.fill ...
+      %r:2 = scf.for %t = %c0 to %n step %c32 iter_args(%rows, %s = %state) {
+        attn.linear_chunk ins(%kt, %vt) query(%qt) outs(%s) output(%ot) rows(%c32)
+      }
+      scf.forall.in_parallel { tensor.parallel_insert_slice %r#0 ... }
+    }
+    ```
+  }];
+  let options = [
+    Option<"chunk", "chunk", "int64_t", /*default=*/"0",
+           "tokens of a chunk; 0 leaves the choice to the compiler">
+  ];
+  let dependentDialects = ["::mlir::attn::AttnDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def TileMatmul : Pass<"attn-tile-matmul", "func::FuncOp"> {
   let summary = "tile products of matrices";
   let description = [{

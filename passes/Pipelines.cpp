@@ -77,7 +77,9 @@ void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createMapMask());
   // Parallel loops over query tiles carry a running softmax over key tiles.
   pm.addNestedPass<func::FuncOp>(createTileAttention());
-  // So are products of matrices, by tiles of the result.
+  // Linear attention carries a state over chunks of tokens.
+  pm.addNestedPass<func::FuncOp>(createTileLinear());
+  // Products of matrices are loops over tiles of the result.
   pm.addNestedPass<func::FuncOp>(createTileMatmul());
   addSimplification(pm);
   endStage(pm, options, "tile");

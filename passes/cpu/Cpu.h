@@ -6,6 +6,7 @@
 #define ATTN_PASSES_CPU_CPU_H
 
 #include "passes/analysis/TargetInfo.h"
+#include "passes/cpu/KernelBuilder.h"
 
 #include "dialect/Attn.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -34,6 +35,15 @@ LogicalResult lowerOnlineMerge(RewriterBase &rewriter, OnlineMergeOp op,
                                const TargetInfo &target);
 LogicalResult lowerOnlineFinish(RewriterBase &rewriter, OnlineFinishOp op,
                                 const TargetInfo &target);
+
+/// Replace bufferized tile ops of linear attention by vector code.
+LogicalResult lowerLinearChunk(RewriterBase &rewriter, LinearChunkOp op,
+                               const TargetInfo &target);
+LogicalResult lowerLinearRead(RewriterBase &rewriter, LinearReadOp op,
+                              const TargetInfo &target);
+/// The two forms of a chunk, emitted at the insertion point of `kb`.
+void emitLinearChunk(const KernelBuilder &kb, LinearChunkOp op);
+void emitLinearRecurrence(const KernelBuilder &kb, LinearChunkOp op);
 
 /// Replaces a bufferized attn.matmul_tile by loops over register blocks.
 LogicalResult lowerMatmul(RewriterBase &rewriter, MatmulTileOp op,

@@ -193,8 +193,8 @@ struct LowerTilesPass : public attn::impl::LowerTilesBase<LowerTilesPass> {
     ExplainingRewriter rewriter(*this, &getContext());
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
-      if (isa<PackQueryOp, OnlineSoftmaxOp, OnlineMergeOp, OnlineFinishOp>(
-              op) ||
+      if (isa<PackQueryOp, OnlineSoftmaxOp, OnlineMergeOp, OnlineFinishOp,
+              LinearChunkOp, LinearReadOp>(op) ||
           (isa<linalg::FillOp>(op) && op->getParentOfType<scf::ForallOp>()))
         ops.push_back(op);
     });
@@ -209,6 +209,10 @@ struct LowerTilesPass : public attn::impl::LowerTilesBase<LowerTilesPass> {
         result = lowerOnlineMerge(rewriter, merge, *target);
       else if (auto finish = dyn_cast<OnlineFinishOp>(op))
         result = lowerOnlineFinish(rewriter, finish, *target);
+      else if (auto chunk = dyn_cast<LinearChunkOp>(op))
+        result = lowerLinearChunk(rewriter, chunk, *target);
+      else if (auto read = dyn_cast<LinearReadOp>(op))
+        result = lowerLinearRead(rewriter, read, *target);
       else
         (void)lowerFill(rewriter, cast<linalg::FillOp>(op), *target);
       if (failed(result)) {

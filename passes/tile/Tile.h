@@ -19,6 +19,11 @@ namespace mlir::attn {
 LogicalResult tileAttention(RewriterBase &rewriter, SoftmaxFamilyInterface op,
                             const TargetInfo &target);
 
+/// Replaces `op` by loops over its tiles; see the pass's description. `rows` is
+/// the size of chunks, or 0.
+LogicalResult tileLinear(RewriterBase &rewriter, LinearOp op,
+                         const TargetInfo &target, int64_t rows);
+
 /// Replaces `op` by a parallel loop over tiles if it is a product of matrices;
 /// see the pass's description.
 LogicalResult tileMatmul(RewriterBase &rewriter, linalg::LinalgOp op,

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A chunk of tokens of linear attention by products of matrices (Yang et al.
+// 2024, "Gated Linear Attention Transformers with Hardware-Efficient Training",
+// section 4). With c the running products of decays, for rows i, j of the chunk
+// and S the state from before it:
+//
+//   scores_ij = sum_d q_id k_jd c_id / c_jd      j <= i
+//   O = scores V + (Q .* c) S
+//   S' = c_end .* S + (K .* c_end / c)^T V
+//
+// The delta rule and transitions put into the place of values, or beside them,
+// what a triangular system gives, solved row by row: its right side is the same
+// product with another reader in the place of Q. The triangle of scores is
+// never computed with tokens after its row, so that nothing they hold matters.
+
+#include "passes/cpu/Cpu.h"
+#include "passes/cpu/FloatCasts.h"
+#include "passes/cpu/LinearDecay.h"
+#include "passes/cpu/LinearTile.h"
+#include "passes/cpu/TileCopies.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::attn;
+
+namespace {
+
+/// A block of rows that reads the keys of the chunk and the state.
+struct Reader {
+  Value rows;       ///< blockRows x features
+  bool readsBefore; ///< the state from before the decay of a row's token
+  bool isExclusive; ///< a row does not read the key of its own token
+  SmallVector<Value> scores; ///< blockRows x tokens for each of the keys
+};
+
+class LinearChunk : public LinearTile {
+public:
+  LinearChunk(const KernelBuilder &kb, LinearChunkOp op);
+
+  void run();
+
+private:
+  Value number(int64_t r) { return kb.index(r); }
+  OpFoldResult attr(int64_t x) { return kb.b.getIndexAttr(x); }
+  ChunkKeys createKeys();
+  Reader createReader(bool readsBefore, bool isExclusive);
+
+  /// Puts `from`, tokens x features, transposed into `to`.
+  void loadKeys(Value from, const ChunkKeys &to);
+  void loadValues();
+  void loadRows(Value from, Value row, Value count, Value rows);
+  /// Divides the queries of the block by the running sums of keys.
+  void normalizeFeatures(Value row);
+
+  /// The scores of a block, and its rows as they read the state.
+  void emitScores(Reader &reader, Value row);
+  void emitProductScores(const Reader &reader, const ChunkKeys &from,
+                         Value scores, Value row);
+  void emitRunningScores(const Reader &reader, const ChunkKeys &from,
+                         Value scores, Value row);
+  /// What the state and the tokens before the block give to its rows.
+  SmallVector<Value> emitBefore(const Reader &reader, const Panel &panel,
+                                Value row);
+  /// block[r] += scores[r, jj] vector for the rows r after `jj`, and for jj
+  /// itself unless the reader reads before its token.
+  void addColumn(const Reader &reader, unsigned source, const Panel &panel,
+                 Value row, int64_t jj, ArrayRef<Value> vector,
+                 SmallVectorImpl<Value> &block);
+  SmallVector<Value> loadValueRow(Value values, const Panel &panel, Value row);
+
+  void solve(Value row, Value count);
+  /// sum_d q[r, d] u[d] k[row + r, d] for each row of the block.
+  SmallVector<Value> emitBonusScores(Value row);
+  void emitOutput(Value head, Value row, Value count);
+  void updateState(Value count);
+
+  LinearChunkOp op;
+  OpFoldResult paddedRows;
+  int64_t tokenVectors; ///< lane vectors of a panel of scores
+  SmallVector<ChunkKeys> keys;
+  LinearDecay decay;
+  std::optional<Reader> query, solver;
+  Value keyRows, outputs, sums, nextSums, bonus, betas;
+};
+
+} // namespace
+
+/// Tokens of the buffers of a chunk of `rows`: whole register blocks and panels
+/// of `vectors` lane vectors, which it chooses.
+static OpFoldResult choosePaddedRows(const KernelBuilder &kb, Value rows,
+                                     int64_t blockRows, int64_t &vectors) {
+  vectors = kb.target.maxVectors();
+  if (std::optional<int64_t> known = getConstantIntValue(rows)) {
+    int64_t total = llvm::divideCeil(*known, kb.width());
+    vectors = llvm::divideCeil(total,
+                               llvm::divideCeil(total, kb.target.maxVectors()));
+  }
+  int64_t multiple = std::lcm(blockRows, vectors * kb.width());
+  Value blocks =
+      kb.fold<arith::DivUIOp>(kb.add(rows, multiple - 1), kb.index(multiple));
+  return getAsOpFoldResult(kb.mul(blocks, kb.index(multiple)));
+}
+
+LinearChunk::LinearChunk(const KernelBuilder &kb, LinearChunkOp op)
+    : LinearTile(kb, op.getState(), op.getOutput(), op.getRows(), op.getScale(),
+                 op.getNormalize(), kb.dim(op.getKey(), 1)),
+      op(op),
+      paddedRows(choosePaddedRows(kb, op.getRows(), blockRows, tokenVectors)),
+      decay(kb, op, features, paddedFeatures, paddedRows, blockRows) {
+  keyRows = createFeatureRows(paddedRows);
+  keys.push_back(createKeys());
+  if (op.getWrite())
+    keys.push_back(createKeys());
+  if (op.getBeta() || op.getRead())
+    solver = createReader(/*readsBefore=*/static_cast<bool>(op.getRead()),
+                          /*isExclusive=*/true);
+  if (op.getBeta())
+    betas = kb.scratch({paddedRows}, kb.wide);
+  if (!op.getQuery() && (solver || !decay.isPerFeature()))
+    return;
+  bool hasBonus = static_cast<bool>(op.getBonus());
+  query = createReader(/*readsBefore=*/hasBonus, /*isExclusive=*/hasBonus);
+  if (hasBonus)
+    bonus = kb.scratch({getAsOpFoldResult(paddedFeatures)}, kb.wide);
+  outputs = kb.scratch({attr(blockRows), attr(columns)}, kb.wide);
+  if (normalizer == Normalizer::Feature) {
+    sums = kb.scratch({getAsOpFoldResult(paddedFeatures)}, kb.wide);
+    nextSums = kb.scratch({getAsOpFoldResult(paddedFeatures)}, kb.wide);
+  }
+}
+
+ChunkKeys LinearChunk::createKeys() {
+  OpFoldResult height = getAsOpFoldResult(paddedFeatures);
+  ChunkKeys result;
+  result.columns = kb.scratch({height, paddedRows}, kb.wide);
+  if (decay.isPerFeature())
+    result.nextColumns = kb.scratch({height, paddedRows}, kb.wide);
+  result.values = kb.scratch({paddedRows, attr(columns)}, kb.wide);
+  return result;
+}
+
+Reader LinearChunk::createReader(bool readsBefore, bool isExclusive) {
+  Reader reader{
+      createFeatureRows(attr(blockRows)), readsBefore, isExclusive, {}};
+  for (unsigned source = 0; source < keys.size(); ++source)
+    reader.scores.push_back(kb.scratch({attr(blockRows), paddedRows}, kb.wide));
+  return reader;
+}
+
+//===- operands -----------------------------------------------------------===//
+
+void LinearChunk::loadRows(Value from, Value row, Value count, Value rows) {
+  kb.loop(kb.index(0), count, 1,
+          [&](Value r) { copyFeatures(from, kb.add(row, r), rows, r); });
+}
+
+void LinearChunk::loadKeys(Value from, const ChunkKeys &to) {
+  loadRows(from, kb.index(0), kb.dim(from, 0), keyRows);
+  emitTranspose(kb, keyRows, to.columns);
+}
+
+void LinearChunk::loadValues() {
+  Value one = kb.constant(kb.wide, 1.0), last = kb.index(columns - 1);
+  Value values = keys[0].values;
+  kb.loop(kb.index(0), kb.dim(op.getValue(), 0), 1, [&](Value row) {
+    emitRowCopy(kb, op.getValue(), row, values, row, kb.dim(op.getValue(), 1),
+                [&](Value x) { return emitWiden(kb, x); });
+    if (normalizer)
+      memref::StoreOp::create(kb.b, kb.loc, one, values, ValueRange{row, last});
+  });
+}
+
+/// q[r] = q[r] / z[row + r] with z[t] = exp(g[t]) z[t - 1] + k[t].
+void LinearChunk::normalizeFeatures(Value row) {
+  forEachFeatureVector([&](Value column) {
+    Value sum = kb.loadLanes(sums, column);
+    for (int64_t r = 0; r < blockRows; ++r) {
+      Value key = kb.loadLanes(keyRows, {kb.add(row, r), column});
+      sum = op.getDecay() ? kb.fma(sum, decay.getGates(row, r, column), key)
+                          : kb.addf(sum, key);
+      Value q = kb.loadLanes(query->rows, {number(r), column});
+      kb.storeLanes(divide(q, sum), query->rows, {number(r), column});
+    }
+    kb.storeLanes(sum, nextSums, column);
+  });
+}
+
+//===- scores -------------------------------------------------------------===//
+
+/// scores[r, j] = weights[r, j] sum_d rows[r, d] columns[d, j]
+void LinearChunk::emitProductScores(const Reader &reader, const ChunkKeys &from,
+                                    Value scores, Value row) {
+  KernelBuilder panel{kb.b, kb.loc, kb.target, kb.wide, tokenVectors};
+  // Tokens after the last row of the block are not read.
+  kb.loop(kb.index(0), kb.add(row, blockRows), tokenVectors * kb.width(),
+          [&](Value token) {
+            Panel part{panel, token};
+            SmallVector<Value> block = multiply(
+                part, features, from.columns,
+                [&](Value d, int64_t r) {
+                  return kb.load(reader.rows, {number(r), d});
+                },
+                zeros(part));
+            for (int64_t r = 0; r < blockRows && decay.isPerToken(); ++r)
+              for (int64_t v = 0; v < tokenVectors; ++v) {
+                Value weights = decay.getWeights(r, kb.add(token, kb.lane(v)),
+                                                 reader.readsBefore);
+                at(block, part, r, v) = kb.mulf(at(block, part, r, v), weights);
+              }
+            storeBlock(part, block, scores, kb.index(0));
+          });
+}
+
+/// The same where each feature has decays: the keys are multiplied by those of
+/// one row after the other, in registers.
+void LinearChunk::emitRunningScores(const Reader &reader, const ChunkKeys &from,
+                                    Value scores, Value row) {
+  kb.loop(kb.index(0), kb.dim(scores, 1), kb.width(), [&](Value token) {
+    SmallVector<Value> isBefore;
+    for (int64_t r = 0; r < blockRows; ++r)
+      isBefore.push_back(decay.isBefore(token, row, r));
+    SmallVector<Value> init(blockRows, kb.constant(kb.wideLanes(), 0.0));
+    SmallVector<Value> block = kb.loop(
+        kb.index(0), features, 1, init, [&](Value d, ValueRange carried) {
+          SmallVector<Value> result;
+          Value key = kb.loadLanes(from.columns, {d, token});
+          for (int64_t r = 0; r < blockRows; ++r) {
+            Value gate = kb.broadcast(decay.getGate(kb.add(row, r), d));
+            Value after = kb.select(isBefore[r], kb.mulf(key, gate), key);
+            Value read = kb.broadcast(kb.load(reader.rows, {number(r), d}));
+            result.push_back(
+                kb.fma(read, reader.readsBefore ? key : after, carried[r]));
+            key = after;
+          }
+          kb.storeLanes(key, from.nextColumns, {d, token});
+          return result;
+        });
+    for (int64_t r = 0; r < blockRows; ++r)
+      kb.storeLanes(block[r], scores, {number(r), token});
+  });
+}
+
+void LinearChunk::emitScores(Reader &reader, Value row) {
+  for (auto [from, scores] : llvm::zip(keys, reader.scores)) {
+    if (decay.isPerFeature())
+      emitRunningScores(reader, from, scores, row);
+    else
+      emitProductScores(reader, from, scores, row);
+  }
+  if (decay.isPerFeature())
+    decay.scaleReader(reader.rows, row, reader.readsBefore);
+}
+
+//===- products -----------------------------------------------------------===//
+
+SmallVector<Value> LinearChunk::emitBefore(const Reader &reader,
+                                           const Panel &panel, Value row) {
+  SmallVector<Value> block = multiply(
+      panel, features, state,
+      [&](Value d, int64_t r) { return kb.load(reader.rows, {number(r), d}); },
+      zeros(panel));
+  for (int64_t r = 0; r < blockRows && decay.isPerToken(); ++r) {
+    Value factor = kb.broadcast(decay.getFactor(row, r, reader.readsBefore));
+    for (int64_t v = 0; v < panel.kb.vectors; ++v)
+      at(block, panel, r, v) = kb.mulf(at(block, panel, r, v), factor);
+  }
+  for (auto [from, scores] : llvm::zip(keys, reader.scores)) {
+    Value left = scores;
+    block = multiply(
+        panel, row, from.values,
+        [&](Value j, int64_t r) { return kb.load(left, {number(r), j}); },
+        block);
+  }
+  return block;
+}
+
+SmallVector<Value> LinearChunk::loadValueRow(Value values, const Panel &panel,
+                                             Value row) {
+  SmallVector<Value> vectors;
+  for (int64_t v = 0; v < panel.kb.vectors; ++v)
+    vectors.push_back(
+        kb.loadLanes(values, {row, kb.add(panel.column, kb.lane(v))}));
+  return vectors;
+}
+
+void LinearChunk::addColumn(const Reader &reader, unsigned source,
+                            const Panel &panel, Value row, int64_t jj,
+                            ArrayRef<Value> vector,
+                            SmallVectorImpl<Value> &block) {
+  for (int64_t r = reader.isExclusive ? jj + 1 : jj; r < blockRows; ++r) {
+    Value score = kb.broadcast(
+        kb.load(reader.scores[source], {number(r), kb.add(row, jj)}));
+    for (int64_t v = 0; v < panel.kb.vectors; ++v)
+      at(block, panel, r, v) = kb.fma(score, vector[v], at(block, panel, r, v));
+  }
+}
+
+//===- the steps of a block -----------------------------------------------===//
+
+/// Row t of what the delta rule puts in the place of values is
+/// beta_t (v_t - k_t S), of what a transition puts beside them a_t S, S being
+/// the state that the rows before t leave.
+void LinearChunk::solve(Value row, Value count) {
+  if (op.getBeta())
+    loadRows(keyRows, row, count, solver->rows);
+  else
+    loadRows(op.getRead(), row, count, solver->rows);
+  emitScores(*solver, row);
+  forEachPanel([&](const Panel &panel) {
+    SmallVector<Value> block = emitBefore(*solver, panel, row);
+    for (int64_t jj = 0; jj < blockRows; ++jj) {
+      Value token = kb.add(row, jj);
+      SmallVector<Value> values = loadValueRow(keys[0].values, panel, token);
+      SmallVector<Value> solved;
+      for (int64_t v = 0; v < panel.kb.vectors; ++v) {
+        Value known = at(block, panel, jj, v);
+        if (op.getBeta())
+          known = kb.mulf(kb.broadcast(kb.load(betas, token)),
+                          kb.subf(values[v], known));
+        solved.push_back(known);
+        kb.storeLanes(known, keys.back().values,
+                      {token, kb.add(panel.column, kb.lane(v))});
+      }
+      if (op.getRead())
+        addColumn(*solver, 0, panel, row, jj, values, block);
+      addColumn(*solver, keys.size() - 1, panel, row, jj, solved, block);
+    }
+  });
+}
+
+SmallVector<Value> LinearChunk::emitBonusScores(Value row) {
+  SmallVector<Value> zeros(blockRows, kb.constant(kb.wideLanes(), 0.0));
+  SmallVector<Value> sums =
+      kb.loop(kb.index(0), paddedFeatures, kb.width(), zeros,
+              [&](Value column, ValueRange carried) {
+                SmallVector<Value> result;
+                Value u = kb.loadLanes(bonus, column);
+                for (int64_t r = 0; r < blockRows; ++r) {
+                  Value q = kb.loadLanes(query->rows, {number(r), column});
+                  Value k = kb.loadLanes(keyRows, {kb.add(row, r), column});
+                  result.push_back(kb.fma(kb.mulf(u, q), k, carried[r]));
+                }
+                return result;
+              });
+  for (Value &sum : sums)
+    sum = kb.broadcast(vector::ReductionOp::create(
+        kb.b, kb.loc, vector::CombiningKind::ADD, sum));
+  return sums;
+}
+
+void LinearChunk::emitOutput(Value head, Value row, Value count) {
+  copyQueries(op.getQuery(), head, row, count, query->rows);
+  if (sums)
+    normalizeFeatures(row);
+  SmallVector<Value> bonusScores;
+  if (bonus)
+    bonusScores = emitBonusScores(row);
+  emitScores(*query, row);
+  forEachPanel([&](const Panel &panel) {
+    SmallVector<Value> block = emitBefore(*query, panel, row);
+    for (int64_t jj = 0; jj < blockRows; ++jj)
+      for (unsigned source = 0; source < keys.size(); ++source) {
+        SmallVector<Value> values =
+            loadValueRow(keys[source].values, panel, kb.add(row, jj));
+        addColumn(*query, source, panel, row, jj, values, block);
+        for (int64_t v = 0; bonus && source == 0 && v < panel.kb.vectors; ++v)
+          at(block, panel, jj, v) =
+              kb.fma(bonusScores[jj], values[v], at(block, panel, jj, v));
+      }
+    storeBlock(panel, block, outputs, kb.index(0));
+  });
+  writeOutput(outputs, head, row, count);
+}
+
+/// S[d, :] = factor S[d, :] + sum_j columns[d, j] values[j, :]
+void LinearChunk::updateState(Value count) {
+  for (const ChunkKeys &each : keys)
+    decay.finish(each);
+  kb.loop(kb.index(0), paddedFeatures, blockRows, [&](Value feature) {
+    forEachPanel([&](const Panel &panel) {
+      SmallVector<Value> block;
+      for (int64_t r = 0; r < blockRows; ++r) {
+        Value factor = decay.getStateFactor(kb.add(feature, r));
+        for (Value old : loadValueRow(state, panel, kb.add(feature, r)))
+          block.push_back(factor ? kb.mulf(old, kb.broadcast(factor)) : old);
+      }
+      for (const ChunkKeys &each : keys)
+        block = multiply(
+            panel, count, each.values,
+            [&](Value j, int64_t r) {
+              return kb.load(each.columns, {kb.add(feature, r), j});
+            },
+            block);
+      storeBlock(panel, block, state, feature);
+    });
+  });
+}
+
+void LinearChunk::run() {
+  Value zero = kb.index(0), count = kb.dim(op.getKey(), 0);
+  // The rows of the keys stay in `keyRows`.
+  if (op.getWrite())
+    loadKeys(op.getWrite(), keys[1]);
+  loadKeys(op.getKey(), keys[0]);
+  loadValues();
+  decay.prepare(count);
+  if (betas)
+    emitRowCopy(kb, op.getBeta(), {}, betas, {}, count,
+                [&](Value x) { return emitWiden(kb, x); });
+  if (bonus)
+    copyFeatures(op.getBonus(), {}, bonus, {});
+  if (sums)
+    copyNormalizer(sums);
+  Value heads = op.getQuery() ? kb.dim(op.getQuery(), 0) : Value(kb.index(0));
+  kb.loop(zero, count, blockRows, [&](Value row) {
+    Value rows = kb.min(kb.index(blockRows), kb.sub(count, row));
+    decay.begin(row);
+    if (solver)
+      solve(row, rows);
+    // Decays per feature go on with a reader only.
+    if (decay.isPerFeature() && !solver)
+      kb.ifThen(kb.cmp(arith::CmpIPredicate::eq, heads, zero),
+                [&] { emitScores(*query, row); });
+    if (op.getQuery())
+      kb.loop(zero, heads, 1, [&](Value head) { emitOutput(head, row, rows); });
+    if (sums)
+      forEachFeatureVector([&](Value column) {
+        kb.storeLanes(kb.loadLanes(nextSums, column), sums, column);
+      });
+    decay.advance(row, keys);
+  });
+  updateState(count);
+}
+
+void attn::emitLinearChunk(const KernelBuilder &kb, LinearChunkOp op) {
+  LinearChunk(kb, op).run();
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tokens of linear attention one by one: each passes once over the state, which
+// is what decoding costs. The delta rule and transitions read it once before.
+
+#include "passes/cpu/Cpu.h"
+#include "passes/cpu/FloatCasts.h"
+#include "passes/cpu/LinearTile.h"
+#include "passes/cpu/TileCopies.h"
+#include "passes/cpu/VectorMath.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+namespace {
+
+class LinearRecurrence : public LinearTile {
+public:
+  LinearRecurrence(const KernelBuilder &kb, LinearChunkOp op);
+
+  void run();
+
+private:
+  using Vectors = SmallVector<Value>;
+
+  Value createRow(OpFoldResult size) { return kb.scratch({size}, kb.wide); }
+  Value createFeatureRow() {
+    return createRow(getAsOpFoldResult(paddedFeatures));
+  }
+  Value createColumnRow() { return createRow(kb.b.getIndexAttr(columns)); }
+  Value place(const Panel &panel, int64_t v) {
+    return kb.add(panel.column, kb.lane(v));
+  }
+  Vectors loadRow(Value row, const Panel &panel);
+  Vectors loadState(Value feature, const Panel &panel);
+  void storeRow(ArrayRef<Value> vectors, Value row, const Panel &panel);
+
+  void loadToken(Value token);
+  /// exp(g) of a feature, a scalar; null without decay.
+  Value getGate(Value feature);
+  /// sum_d row[d] S[d, :]
+  Vectors readState(Value row, const Panel &panel);
+  void solve(Value token);
+  /// S = gate S + k^T v, and what `reader` reads of it if there is one.
+  void update(Value reader);
+  void readHeads(Value token);
+
+  LinearChunkOp op;
+  Value keyRow, queryRow, readRow, writeRow, bonusRow, gates, gate, sums;
+  Value values, moves; ///< what key and write are multiplied with
+  Value outputs;       ///< 1 x columns
+};
+
+} // namespace
+
+LinearRecurrence::LinearRecurrence(const KernelBuilder &kb, LinearChunkOp op)
+    : LinearTile(kb, op.getState(), op.getOutput(), op.getRows(), op.getScale(),
+                 op.getNormalize(), kb.dim(op.getKey(), 1)),
+      op(op), keyRow(createFeatureRow()), values(createColumnRow()) {
+  if (op.getQuery()) {
+    queryRow = createFeatureRows(kb.b.getIndexAttr(1));
+    outputs =
+        kb.scratch({kb.b.getIndexAttr(1), kb.b.getIndexAttr(columns)}, kb.wide);
+    if (normalizer == Normalizer::Feature)
+      sums = createFeatureRow();
+  }
+  if (op.getRead()) {
+    readRow = createFeatureRow();
+    writeRow = createFeatureRow();
+    moves = createColumnRow();
+  } else if (op.getBeta()) {
+    readRow = createFeatureRow();
+  }
+  if (op.getBonus())
+    bonusRow = createFeatureRow();
+  if (op.hasFeatureDecay())
+    gates = createFeatureRow();
+}
+
+LinearRecurrence::Vectors LinearRecurrence::loadRow(Value row,
+                                                    const Panel &panel) {
+  Vectors vectors;
+  for (int64_t v = 0; v < panel.kb.vectors; ++v)
+    vectors.push_back(kb.loadLanes(row, place(panel, v)));
+  return vectors;
+}
+
+LinearRecurrence::Vectors LinearRecurrence::loadState(Value feature,
+                                                      const Panel &panel) {
+  Vectors vectors;
+  for (int64_t v = 0; v < panel.kb.vectors; ++v)
+    vectors.push_back(kb.loadLanes(state, {feature, place(panel, v)}));
+  return vectors;
+}
+
+void LinearRecurrence::storeRow(ArrayRef<Value> vectors, Value row,
+                                const Panel &panel) {
+  for (auto [v, vector] : llvm::enumerate(vectors))
+    kb.storeLanes(vector, row, place(panel, v));
+}
+
+void LinearRecurrence::loadToken(Value token) {
+  auto widen = [&](Value x) { return emitWiden(kb, x); };
+  copyFeatures(op.getKey(), token, keyRow, {});
+  emitRowCopy(kb, op.getValue(), token, values, {}, kb.dim(op.getValue(), 1),
+              widen);
+  if (normalizer)
+    memref::StoreOp::create(kb.b, kb.loc, kb.constant(kb.wide, 1.0), values,
+                            kb.index(columns - 1));
+  if (gates)
+    emitRowCopy(kb, op.getDecay(), token, gates, {}, features,
+                [&](Value x) { return emitExp(kb, x); });
+  else if (op.getDecay())
+    gate = emitExp(kb, kb.load(op.getDecay(), token));
+  if (op.getRead()) {
+    copyFeatures(op.getRead(), token, readRow, {});
+    copyFeatures(op.getWrite(), token, writeRow, {});
+  }
+}
+
+Value LinearRecurrence::getGate(Value feature) {
+  return gates ? kb.load(gates, feature) : gate;
+}
+
+LinearRecurrence::Vectors LinearRecurrence::readState(Value row,
+                                                      const Panel &panel) {
+  Vectors zeros(panel.kb.vectors, kb.constant(kb.wideLanes(), 0.0));
+  return kb.loop(kb.index(0), features, 1, zeros,
+                 [&](Value d, ValueRange carried) {
+                   Vectors sums;
+                   Value factor = kb.broadcast(kb.load(row, d));
+                   for (auto [s, sum] : llvm::zip(loadState(d, panel), carried))
+                     sums.push_back(kb.fma(factor, s, sum));
+                   return sums;
+                 });
+}
+
+/// Replaces v by beta (v - exp(g) k S), or gives what is moved, a S.
+void LinearRecurrence::solve(Value token) {
+  Value beta;
+  if (op.getBeta()) {
+    beta = kb.broadcast(emitWiden(kb, kb.load(op.getBeta(), token)));
+    kb.loop(kb.index(0), features, 1, [&](Value d) {
+      Value key = kb.load(keyRow, d);
+      Value gate = getGate(d);
+      memref::StoreOp::create(kb.b, kb.loc, gate ? kb.mulf(key, gate) : key,
+                              readRow, d);
+    });
+  }
+  forEachPanel([&](const Panel &panel) {
+    Vectors read = readState(readRow, panel);
+    if (!beta)
+      return storeRow(read, moves, panel);
+    for (auto [r, value] : llvm::zip(read, loadRow(values, panel)))
+      r = kb.mulf(beta, kb.subf(value, r));
+    storeRow(read, values, panel);
+  });
+}
+
+void LinearRecurrence::update(Value reader) {
+  Value zero = kb.index(0);
+  forEachPanel([&](const Panel &panel) {
+    Vectors value = loadRow(values, panel), move;
+    if (moves)
+      move = loadRow(moves, panel);
+    Vectors init;
+    if (reader)
+      init.assign(panel.kb.vectors, kb.constant(kb.wideLanes(), 0.0));
+    Vectors read =
+        kb.loop(zero, features, 1, init, [&](Value d, ValueRange carried) {
+          Vectors sums(carried);
+          Value key = kb.broadcast(kb.load(keyRow, d)), write, factor;
+          if (moves)
+            write = kb.broadcast(kb.load(writeRow, d));
+          if (Value gate = getGate(d))
+            factor = kb.broadcast(gate);
+          Value query;
+          if (reader)
+            query = kb.broadcast(kb.load(reader, {zero, d}));
+          for (auto [v, old] : llvm::enumerate(loadState(d, panel))) {
+            Value next = factor ? kb.mulf(old, factor) : old;
+            next = kb.fma(key, value[v], next);
+            if (write)
+              next = kb.fma(write, move[v], next);
+            kb.storeLanes(next, state, {d, place(panel, v)});
+            if (reader)
+              sums[v] = kb.fma(query, next, sums[v]);
+          }
+          return sums;
+        });
+    for (auto [v, vector] : llvm::enumerate(read))
+      kb.storeLanes(vector, outputs, {zero, place(panel, v)});
+  });
+}
+
+/// o = q S, of all heads; with a bonus + (q . u . k) v.
+void LinearRecurrence::readHeads(Value token) {
+  Value zero = kb.index(0);
+  if (sums)
+    copyNormalizer(sums);
+  if (bonusRow)
+    copyFeatures(op.getBonus(), {}, bonusRow, {});
+  kb.loop(zero, kb.dim(op.getQuery(), 0), 1, [&](Value head) {
+    copyQueries(op.getQuery(), head, token, kb.index(1), queryRow);
+    if (sums)
+      forEachFeatureVector([&](Value column) {
+        Value q = kb.loadLanes(queryRow, {zero, column});
+        kb.storeLanes(divide(q, kb.loadLanes(sums, column)), queryRow,
+                      {zero, column});
+      });
+    Value bonus;
+    if (bonusRow) {
+      Value sum =
+          kb.loop(zero, paddedFeatures, kb.width(),
+                  kb.constant(kb.wideLanes(), 0.0),
+                  [&](Value column, ValueRange carried) {
+                    Value product =
+                        kb.mulf(kb.loadLanes(bonusRow, column),
+                                kb.loadLanes(queryRow, {zero, column}));
+                    return Vectors{kb.fma(product, kb.loadLanes(keyRow, column),
+                                          carried[0])};
+                  })
+              .front();
+      bonus = kb.broadcast(vector::ReductionOp::create(
+          kb.b, kb.loc, vector::CombiningKind::ADD, sum));
+    }
+    Value row = memref::CollapseShapeOp::create(
+        kb.b, kb.loc, queryRow, ArrayRef<ReassociationIndices>{{0, 1}});
+    forEachPanel([&](const Panel &panel) {
+      Vectors read = readState(row, panel);
+      for (auto [v, value] : llvm::enumerate(loadRow(values, panel))) {
+        if (bonus)
+          read[v] = kb.fma(bonus, value, read[v]);
+        kb.storeLanes(read[v], outputs, {zero, place(panel, v)});
+      }
+    });
+    writeOutput(outputs, head, token, kb.index(1));
+  });
+}
+
+void LinearRecurrence::run() {
+  // One head reads the state as it is written.
+  bool isFused = op.getQuery() && !bonusRow && !sums &&
+                 getConstantIntValue(kb.dim(op.getQuery(), 0)) == 1;
+  kb.loop(kb.index(0), kb.dim(op.getKey(), 0), 1, [&](Value token) {
+    loadToken(token);
+    // The bonus stands in for the token's own key: it is read before.
+    if (bonusRow)
+      readHeads(token);
+    if (readRow)
+      solve(token);
+    if (isFused) {
+      copyQueries(op.getQuery(), kb.index(0), token, kb.index(1), queryRow);
+      update(queryRow);
+      writeOutput(outputs, kb.index(0), token, kb.index(1));
+      return;
+    }
+    update(Value());
+    if (op.getQuery() && !bonusRow)
+      readHeads(token);
+  });
+}
+
+void attn::emitLinearRecurrence(const KernelBuilder &kb, LinearChunkOp op) {
+  LinearRecurrence(kb, op).run();
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The loops that tiling makes of linear attention.
+
+#ifndef ATTN_PASSES_TILE_LINEARTILER_H
+#define ATTN_PASSES_TILE_LINEARTILER_H
+
+#include "passes/tile/Tile.h"
+
+namespace mlir::attn {
+
+/// How the tokens of a head are taken.
+enum class LinearForm {
+  quadratic, ///< all at once
+  chunk,     ///< some at a time, by products of matrices
+  recurrent  ///< one by one
+};
+
+/// The name of a form in attributes and options, and back.
+StringRef stringifyLinearForm(LinearForm form);
+std::optional<LinearForm> symbolizeLinearForm(StringRef name);
+
+/// Sizes of the tiles of linear attention.
+struct LinearShape {
+  LinearForm form;
+  /// Tokens that are taken at a time; dynamic for all of a call.
+  int64_t rows;
+  /// Columns of the state of a tile, whole vectors, and how many of them are
+  /// columns of the values.
+  int64_t columns, valueColumns;
+};
+
+/// The sizes for `op`, which has the form `form`; `rows` replaces the choice of
+/// the chunk unless it is 0.
+LinearShape chooseLinearShape(LinearOp op, const TargetInfo &target,
+                              LinearForm form, int64_t rows);
+
+/// One dimension of a slice; `drop` leaves it out of the result.
+struct SliceRange {
+  OpFoldResult offset, size;
+  bool drop = false;
+};
+
+/// Where an iteration of the loops works: batch entry, head of the state, and
+/// the tile of the columns of the values.
+struct LinearPlace {
+  OpFoldResult batch, head, column, columns, tile;
+};
+
+/// Emits the loops of one op.
+class LinearTiler {
+public:
+  LinearTiler(RewriterBase &rewriter, LinearOp op, const TargetInfo &target,
+              const LinearShape &shape);
+
+  /// Emits the loops at the insertion point and returns what replaces the
+  /// results of the op.
+  SmallVector<Value> run();
+
+private:
+  Value get(OpFoldResult x);
+  OpFoldResult index(int64_t x) { return b.getIndexAttr(x); }
+  OpFoldResult dim(Value tensor, int64_t d) {
+    return tensor::getMixedSize(b, loc, tensor, d);
+  }
+  template <typename OpTy> OpFoldResult fold(OpFoldResult x, OpFoldResult y);
+  OpFoldResult ceilDiv(OpFoldResult x, OpFoldResult y);
+  /// Tokens of a tile that begins at `row`, of those before `end`.
+  OpFoldResult getTileRows(OpFoldResult row, OpFoldResult end);
+
+  Value slice(Value tensor, ArrayRef<SliceRange> ranges);
+  /// The rows from `row` on, of the one head or of the heads that share a
+  /// state, of a B x H x S (x D) tensor.
+  Value sliceRows(Value tensor, const LinearPlace &place, OpFoldResult head,
+                  OpFoldResult row, OpFoldResult rows, SliceRange columns = {});
+  Value sliceQuery(const LinearPlace &place, OpFoldResult row,
+                   OpFoldResult rows);
+  SliceRange getOutputHeads(const LinearPlace &place);
+
+  LinearPlace getPlace(ValueRange ivs);
+  OpFoldResult getLength(const LinearPlace &place);
+  Value createState(const LinearPlace &place);
+  Value createChunk(const LinearPlace &place, OpFoldResult row,
+                    OpFoldResult rows, Value output, Value &state,
+                    bool withOutput);
+  Value createRead(const LinearPlace &place, OpFoldResult row,
+                   OpFoldResult rows, Value output, Value state);
+  /// The loop over the tokens from `begin` to `end`; `body` maps what is
+  /// carried.
+  SmallVector<Value>
+  createLoop(OpFoldResult begin, OpFoldResult end, ValueRange inits,
+             function_ref<SmallVector<Value>(OpFoldResult row,
+                                             OpFoldResult rows, ValueRange)>
+                 body);
+  void insertState(Value state, Value into, const LinearPlace &place);
+  SmallVector<Value> runCausal(Value output, Value finalState);
+  SmallVector<Value> runBidirectional(Value output, Value finalState);
+
+  RewriterBase &b;
+  LinearOp op;
+  Location loc;
+  LinearShape shape;
+  OpFoldResult features, stateRows, valueDim, group, valuesPerKey, tiles;
+  OpFoldResult rows; ///< most tokens at a time
+};
+
+} // namespace mlir::attn
+
+#endif // ATTN_PASSES_TILE_LINEARTILER_H

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tiles linear attention over heads, columns of the values and tokens. Before
+// this pass it is one op on whole tensors; after it, parallel loops that carry
+// a state over chunks of tokens.
+
+#include "passes/Passes.h"
+#include "passes/analysis/Explain.h"
+#include "passes/tile/LinearTiler.h"
+
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_TILELINEAR
+#include "passes/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+static constexpr std::pair<LinearForm, StringLiteral> kForms[] = {
+    {LinearForm::quadratic, "quadratic"},
+    {LinearForm::chunk, "chunk"},
+    {LinearForm::recurrent, "recurrent"}};
+
+StringRef attn::stringifyLinearForm(LinearForm form) {
+  for (auto [candidate, name] : kForms)
+    if (candidate == form)
+      return name;
+  llvm_unreachable("unknown form");
+}
+
+std::optional<LinearForm> attn::symbolizeLinearForm(StringRef name) {
+  for (auto [form, candidate] : kForms)
+    if (candidate == name)
+      return form;
+  return std::nullopt;
+}
+
+/// Tokens that the form takes at a time.
+static int64_t chooseRows(LinearOp op, LinearForm form, int64_t wanted) {
+  // Rows of a block read the state from before it: they are one chunk.
+  if (std::optional<uint64_t> block = op.getBlock())
+    return *block;
+  if (form == LinearForm::quadratic && op.getCausal())
+    return ShapedType::kDynamic;
+  if (wanted > 0)
+    return wanted;
+  // Products within a chunk grow with it, and what passes through the cache
+  // for each of them falls. Decays per feature multiply all keys of a chunk
+  // once per token.
+  constexpr int64_t kChunk = 32, kChunkOfFeatureDecay = 16;
+  bool isPerFeature =
+      op.getDecay() &&
+      cast<RankedTensorType>(op.getDecay().getType()).getRank() == 4;
+  return isPerFeature ? kChunkOfFeatureDecay : kChunk;
+}
+
+LinearShape attn::chooseLinearShape(LinearOp op, const TargetInfo &target,
+                                    LinearForm form, int64_t rows) {
+  LinearShape shape;
+  shape.form = form;
+  shape.rows = chooseRows(op, form, rows);
+  int64_t keys = op.getKey().getType().getDimSize(2);
+  if (!ShapedType::isDynamic(keys) && !op.getBlock()) {
+    int64_t most = std::max<int64_t>(keys, 1);
+    shape.rows =
+        ShapedType::isDynamic(shape.rows) ? most : std::min(shape.rows, most);
+  }
+  // The state of a tile stays in a cache.
+  constexpr int64_t kColumns = 128, kColumnsIfUnknown = 64;
+  int64_t extra = op.getNumExtraColumns();
+  int64_t width = target.lanes(op.getComputeType());
+  int64_t columns = op.getValue().getType().getDimSize(3);
+  if (ShapedType::isDynamic(columns)) {
+    shape.columns = kColumnsIfUnknown;
+    shape.valueColumns = shape.columns - extra;
+    return shape;
+  }
+  columns = std::max<int64_t>(columns, 1);
+  int64_t tiles = llvm::divideCeil(columns, kColumns);
+  shape.columns =
+      llvm::alignTo(llvm::divideCeil(columns, tiles) + extra, width);
+  shape.valueColumns = shape.columns - extra;
+  return shape;
+}
+
+LogicalResult attn::tileLinear(RewriterBase &rewriter, LinearOp op,
+                               const TargetInfo &target, int64_t rows) {
+  if (op.getFeature())
+    return op.emitOpError() << "expected no feature maps, which "
+                               "attn-expand-features makes operations of";
+  LinearForm form = LinearForm::chunk;
+  if (auto name = op->getAttrOfType<StringAttr>("attn.form")) {
+    std::optional<LinearForm> named = symbolizeLinearForm(name);
+    if (!named)
+      return op.emitOpError() << "attn.form: expected quadratic, chunk or "
+                                 "recurrent, got "
+                              << name;
+    form = *named;
+  }
+  LinearShape shape = chooseLinearShape(op, target, form, rows);
+  remark::analysis(op.getLoc(),
+                   remark::RemarkOpts::name("tile-sizes").category("attn-tile"))
+      << ("'attn.linear' " + stringifyLinearForm(form) + " form, " +
+          (ShapedType::isDynamic(shape.rows) ? Twine("all tokens")
+                                             : Twine(shape.rows) + " tokens") +
+          " at a time, states of " + Twine(shape.columns) + " columns")
+             .str();
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  rewriter.replaceOp(op, LinearTiler(rewriter, op, target, shape).run());
+  return success();
+}
+
+namespace {
+
+struct TileLinearPass : public attn::impl::TileLinearBase<TileLinearPass> {
+  using TileLinearBase::TileLinearBase;
+
+  void runOnOperation() override {
+    const TargetInfo *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    SmallVector<LinearOp> ops;
+    getOperation().walk([&](LinearOp op) { ops.push_back(op); });
+    ExplainingRewriter rewriter(*this, &getContext());
+    for (LinearOp op : ops) {
+      rewriter.visit(op);
+      if (failed(tileLinear(rewriter, op, *target, chunk)))
+        return signalPassFailure();
+    }
+  }
+};
+
+} // namespace
