@@ -35,6 +35,7 @@ def Attn_LinearOp : Attn_Op<"linear", [
         o_t = scale q_t S_t
         S   = S_0 + sum_t k_t^T v_t,  o_t = scale q_t S           not causal
 
+    where scale is 1 by default
     (Katharopoulos et al. 2020, "Transformers are RNNs"; Yang et al. 2024,
     "Gated Linear Attention Transformers with Hardware-Efficient Training",
     section 3, and "Parallelizing Linear Transformers with the Delta Rule over
@@ -80,7 +81,8 @@ def Attn_LinearOp : Attn_Op<"linear", [
 
     With lengths, tokens from the length on change no state, neither by decay nor
     otherwise, whatever they hold; rows of the output there read the state of the
-    end.
+    end, or with block that before their block, and have no bonus. A map that
+    mixes positions mixes those of the keys in use, and of all queries.
 
     Edge cases. B, Hq or Sq = 0 give an empty result; Skv = 0 gives
     S = S_0. Dv = 0 gives an empty O. Dk = 0 is refused.

@@ -582,6 +582,71 @@ def DecomposeSoftmax : Pass<"attn-decompose-softmax", "func::FuncOp"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def DecomposeLinear : Pass<"attn-decompose-linear", "func::FuncOp"> {
+  let summary = "linear attention as plain loops over tokens in f64";
+  let description = [{
+    Needs: the source, after attn-guard-arith. Guarantees: no attn.linear is
+    left. Each is a loop over batch, heads of the state and tokens, which carries
+    the state and the output; a token's step is the equation of the op, one
+    linalg.generic per term. Features are computed before it. All is in f64,
+    results are rounded once.
+
+    ```mlir
+    %o = attn.linear %q, %k, %v causal ...
+      ->
+    %o = scf.for %b ... { scf.for %h ... { scf.for %t ... iter_args(%s, %o) {
+      %s1 = linalg.generic ... outs(%s)
+      %row = linalg.generic ... ins(%q_t, %s1) ... tensor.insert_slice
+    } } }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def DecomposeFeatures : Pass<"attn-decompose-features", "func::FuncOp"> {
+  let summary = "feature maps as plain linalg in f64";
+  let description = [{
+    Needs: the source, after attn-guard-arith. Guarantees: no attn.feature_map is
+    left. Each is linalg.generic ops over the whole tensor, one per equation of
+    the feature's definition, in f64, and the result is rounded once. A map
+    region is widened to f64, or stays in its types beside operands of f64.
+
+    ```mlir
+    %f = attn.feature_map %x feature(#attn.elu1)
+      ->
+    %f = linalg.generic ins(%x) { arith.extf ... math.exp ... arith.truncf }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def DecomposeFavor : Pass<"attn-decompose-favor", "func::FuncOp"> {
+  let summary = "FAVOR+ as a weighted average over all pairs in f64";
+  let description = [{
+    Needs: the source, after attn-guard-arith. Guarantees: no attn.favor is left.
+    Each is a loop over batch and heads: the weights of all pairs of a query and
+    a key, as exp(log - max) times a factor that stays small, and the average of
+    the values by them. No reassociation, all in f64, rounded once.
+
+    ```mlir
+    %o = attn.favor %q, %k, %v, %w kind(positive)
+      ->
+    %o = scf.for %b ... { scf.for %h ... {
+      %logs = linalg.generic ... %weights = linalg.generic ...
+      %average = linalg.generic ... tensor.insert_slice
+    } }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def DecomposeTiles : Pass<"attn-decompose-tiles", "func::FuncOp"> {
   let summary = "tile ops as plain linalg in f64";
   let description = [{

@@ -113,6 +113,9 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
 void attn::buildDecompose(OpPassManager &pm, const PipelineOptions &options) {
   // Attention is linalg in f64, as it is defined; no rewrite has run.
   pm.addNestedPass<func::FuncOp>(createDecomposeSoftmax());
+  pm.addNestedPass<func::FuncOp>(createDecomposeLinear());
+  pm.addNestedPass<func::FuncOp>(createDecomposeFeatures());
+  pm.addNestedPass<func::FuncOp>(createDecomposeFavor());
   ExpandMergeOptions merge;
   merge.wide = true;
   pm.addNestedPass<func::FuncOp>(createExpandMerge(merge));

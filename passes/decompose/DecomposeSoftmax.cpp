@@ -32,8 +32,6 @@ public:
   SmallVector<Value> build();
 
 private:
-  using Body = function_ref<Value(ValueRange)>;
-
   /// Rows of the third dimension of an operand.
   struct Rows {
     OpFoldResult first, count;
@@ -50,9 +48,6 @@ private:
   SmallVector<Value> buildSequences(ValueRange results);
   SmallVector<Value> buildHeads(const Entry &entry, ValueRange results);
   SmallVector<Value> buildHead(const Entry &entry, Value h, ValueRange results);
-  SmallVector<Value>
-  buildLoop(Value end, ValueRange inits,
-            function_ref<SmallVector<Value>(Value, ValueRange)> body);
   Value buildDots(Value query, Value key);
   Value buildLogits(Value dots, const Entry &entry, Value h);
   Value buildSinkWeights(Value sinks, Value rowMax);
@@ -68,19 +63,6 @@ private:
   Value extractHead(Value tensor, OpFoldResult batch, Value h, Rows rows);
   Value insertHead(Value head, Value tensor, OpFoldResult batch, Value h,
                    Rows rows);
-  Value makeEmpty(ArrayRef<OpFoldResult> sizes, Type type) {
-    return tensor::EmptyOp::create(builder, loc, sizes, type);
-  }
-  Value makeFilled(ArrayRef<OpFoldResult> sizes, double value) {
-    return linalg::FillOp::create(builder, loc, makeFloat(value),
-                                  makeEmpty(sizes, f64))
-        .getResult(0);
-  }
-  Value buildGeneric(ValueRange inputs, Value init,
-                     ArrayRef<ArrayRef<int64_t>> maps, int64_t numLoops,
-                     Body body) {
-    return buildPlainGeneric(builder, loc, inputs, init, maps, numLoops, body);
-  }
 
   SoftmaxFamilyInterface op;
   LogitBuilder logit;
@@ -248,19 +230,6 @@ SmallVector<Value> SoftmaxDecomposer::buildHead(const Entry &entry, Value h,
     inserted.push_back(insertHead(buildLse(rowMax, rowSum), results[1],
                                   entry.batch, h, entry.queries));
   return inserted;
-}
-
-SmallVector<Value> SoftmaxDecomposer::buildLoop(
-    Value end, ValueRange inits,
-    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  auto loop = scf::ForOp::create(
-      builder, loc, makeIndex(0), end, makeIndex(1), inits,
-      [&](OpBuilder &inner, Location, Value index, ValueRange carried) {
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPointToEnd(inner.getInsertionBlock());
-        scf::YieldOp::create(builder, loc, body(index, carried));
-      });
-  return SmallVector<Value>(loop.getResults());
 }
 
 SmallVector<Value> SoftmaxDecomposer::buildHeads(const Entry &entry,

@@ -18,12 +18,7 @@ LogitBuilder::Positions LogitBuilder::buildPositions(Value b, Value queryRows,
                                                      Value keyRows) {
   Positions positions;
   Value zero = makeIndex(0);
-  positions.length = keyRows;
-  if (Value lengths = op.getLengths()) {
-    Value low = arith::MinSIOp::create(
-        builder, loc, buildPerBatch(builder, loc, lengths, b), keyRows);
-    positions.length = arith::MaxSIOp::create(builder, loc, low, zero);
-  }
+  positions.length = buildLength(op.getLengths(), b, keyRows);
   positions.keyOffset = op.getKeyOffset() ? op.getKeyOffset() : zero;
   positions.offset = zero;
   if (Value offset = op.getOffset())

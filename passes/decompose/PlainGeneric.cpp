@@ -4,8 +4,12 @@
 
 #include "passes/decompose/PlainGeneric.h"
 
+#include "dialect/Attn.h"
+#include "passes/decompose/WidenRegion.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -40,4 +44,42 @@ Value FloatBuilder::makeWeight(Value logit, Value max) {
   Value shifted = arith::SubFOp::create(builder, loc, logit, max);
   return select(isEqual(logit, -std::numeric_limits<double>::infinity()),
                 makeFloat(0.0), math::ExpOp::create(builder, loc, shifted));
+}
+
+Value F64Builder::makeFilled(ArrayRef<OpFoldResult> sizes, double value) {
+  return linalg::FillOp::create(builder, loc, makeFloat(value),
+                                makeEmpty(sizes, f64))
+      .getResult(0);
+}
+
+SmallVector<Value> F64Builder::buildLoop(
+    Value first, Value end, ValueRange inits,
+    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(
+      builder, loc, first, end, makeIndex(1), inits,
+      [&](OpBuilder &inner, Location, Value index, ValueRange carried) {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToEnd(inner.getInsertionBlock());
+        scf::YieldOp::create(builder, loc, body(index, carried));
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+Value F64Builder::buildLength(Value lengths, Value b, Value keys) {
+  if (!lengths)
+    return keys;
+  Value low = arith::MinSIOp::create(
+      builder, loc, buildPerBatch(builder, loc, lengths, b), keys);
+  return arith::MaxSIOp::create(builder, loc, low, makeIndex(0));
+}
+
+Value F64Builder::roundAll(Value tensor, Type elementType) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
+  SmallVector<int64_t> loops =
+      llvm::to_vector(llvm::seq<int64_t>(0, sizes.size()));
+  return buildGeneric(tensor, makeEmpty(sizes, elementType), {loops, loops},
+                      loops.size(), [&](ValueRange args) {
+                        return roundOnce(builder, loc, args[0],
+                                         cast<FloatType>(elementType));
+                      });
 }

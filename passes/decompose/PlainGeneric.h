@@ -55,6 +55,31 @@ struct F64Builder : FloatBuilder {
   Value makeIndex(int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
+  Value makeEmpty(ArrayRef<OpFoldResult> sizes, Type elementType) {
+    return tensor::EmptyOp::create(builder, loc, sizes, elementType);
+  }
+  /// A tensor of f64 that holds `value` everywhere.
+  Value makeFilled(ArrayRef<OpFoldResult> sizes, double value);
+  Value buildGeneric(ValueRange inputs, Value init,
+                     ArrayRef<ArrayRef<int64_t>> maps, int64_t numLoops,
+                     function_ref<Value(ValueRange)> body) {
+    return buildPlainGeneric(builder, loc, inputs, init, maps, numLoops, body);
+  }
+  /// A loop from `first` to below `end`; `body` gives the values that the loop
+  /// carries from the index and those before it.
+  SmallVector<Value>
+  buildLoop(Value first, Value end, ValueRange inits,
+            function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  SmallVector<Value>
+  buildLoop(Value end, ValueRange inits,
+            function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+    return buildLoop(makeIndex(0), end, inits, body);
+  }
+  /// Each element rounded to `elementType`, once.
+  Value roundAll(Value tensor, Type elementType);
+  /// Keys in use in batch entry `b` of so many, clamped to them; all without
+  /// `lengths`.
+  Value buildLength(Value lengths, Value b, Value keys);
 
   FloatType f64;
 };
