@@ -48,10 +48,12 @@ OpFoldResult LinearTiler::ceilDiv(OpFoldResult x, OpFoldResult y) {
   return fold<arith::DivUIOp>(fold<arith::AddIOp>(x, last), y);
 }
 
-OpFoldResult LinearTiler::getTileRows(OpFoldResult row, OpFoldResult end) {
+OpFoldResult LinearTiler::getTileRows(OpFoldResult begin, OpFoldResult row,
+                                      OpFoldResult end) {
   std::optional<int64_t> step = getConstantIntValue(rows);
+  std::optional<int64_t> first = getConstantIntValue(begin);
   std::optional<int64_t> last = getConstantIntValue(end);
-  if (step && last && *last % *step == 0)
+  if (step && first && last && (*last - *first) % *step == 0)
     return rows;
   return fold<arith::MinSIOp>(rows, fold<arith::SubIOp>(end, row));
 }
@@ -195,14 +197,10 @@ Value LinearTiler::createChunk(const LinearPlace &place, OpFoldResult row,
   Value value = sliceRows(op.getValue(), place, place.head, row, count,
                           {place.column, place.columns});
   Value decay = op.getDecay();
-  if (decay && cast<RankedTensorType>(decay.getType()).getRank() == 1) {
-    // The same for every token.
-    Value gate = tensor::ExtractOp::create(b, loc, decay, get(place.head));
-    Value empty = tensor::EmptyOp::create(b, loc, {count}, op.getComputeType());
-    decay = linalg::FillOp::create(b, loc, gate, empty).getResult(0);
-  } else {
+  if (headDecay)
+    decay = slice(headDecay, {{index(0), count}});
+  else
     decay = rowsOf(decay, place.head);
-  }
   Value bonus;
   if (op.getBonus())
     bonus = slice(op.getBonus(),
@@ -231,6 +229,17 @@ Value LinearTiler::createChunk(const LinearPlace &place, OpFoldResult row,
       from.getMixedSizes(), from.getMixedStrides());
 }
 
+/// The decay of a head, which is the same for all tokens, as often as a chunk
+/// has tokens; null where decays are given per token.
+Value LinearTiler::createHeadDecay(const LinearPlace &place) {
+  Value decay = op.getDecay();
+  if (!decay || cast<RankedTensorType>(decay.getType()).getRank() != 1)
+    return {};
+  Value gate = tensor::ExtractOp::create(b, loc, decay, get(place.head));
+  Value empty = tensor::EmptyOp::create(b, loc, {rows}, op.getComputeType());
+  return linalg::FillOp::create(b, loc, gate, empty).getResult(0);
+}
+
 Value LinearTiler::createRead(const LinearPlace &place, OpFoldResult row,
                               OpFoldResult count, Value output, Value state) {
   Value query = sliceQuery(place, row, count);
@@ -255,7 +264,7 @@ SmallVector<Value> LinearTiler::createLoop(
   b.setInsertionPointToStart(loop.getBody());
   OpFoldResult row = loop.getInductionVar();
   SmallVector<Value> carried =
-      body(row, getTileRows(row, end), loop.getRegionIterArgs());
+      body(row, getTileRows(begin, row, end), loop.getRegionIterArgs());
   scf::YieldOp::create(b, loc, carried);
   return loop.getResults();
 }
@@ -291,18 +300,24 @@ SmallVector<Value> LinearTiler::runCausal(Value output, Value finalState) {
 
   OpFoldResult length = getLength(place);
   bool readsBefore = op.getBlock().has_value();
-  SmallVector<Value> carried =
-      createLoop(index(0), length, {part, createState(place)},
-                 [&](OpFoldResult row, OpFoldResult count, ValueRange carried) {
-                   Value out = carried[0], state = carried[1];
-                   if (readsBefore)
-                     out = createRead(place, row, count, out, state);
-                   out =
-                       createChunk(place, row, count, out, state, !readsBefore);
-                   return SmallVector<Value>{out, state};
-                 });
+  headDecay = createHeadDecay(place);
+  // Rows that read the state from before their block go on after the length.
+  SmallVector<Value> carried = createLoop(
+      index(0), readsBefore ? keys : length, {part, createState(place)},
+      [&](OpFoldResult row, OpFoldResult count, ValueRange carried) {
+        Value out = carried[0], state = carried[1];
+        if (readsBefore) {
+          out = createRead(place, row, count, out, state);
+          if (op.getLengths())
+            count = fold<arith::MaxSIOp>(
+                fold<arith::MinSIOp>(count, fold<arith::SubIOp>(length, row)),
+                index(0));
+        }
+        out = createChunk(place, row, count, out, state, !readsBefore);
+        return SmallVector<Value>{out, state};
+      });
   Value result = carried[0], state = carried[1];
-  if (op.getLengths())
+  if (op.getLengths() && !readsBefore)
     result = createLoop(
                  length, keys, result,
                  [&](OpFoldResult row, OpFoldResult count, ValueRange carried) {
@@ -375,7 +390,7 @@ SmallVector<Value> LinearTiler::runBidirectional(Value output,
   SmallVector<Value> ivs = reads.getInductionVars();
   LinearPlace place = getPlace(ivs);
   OpFoldResult row = fold<arith::MulIOp>(ivs[3], rows);
-  OpFoldResult count = getTileRows(row, queries);
+  OpFoldResult count = getTileRows(index(0), row, queries);
   Value whole = reads.getRegionIterArgs().front();
   Value part = slice(whole, {{place.batch, index(1), true},
                              getOutputHeads(place),

@@ -65,8 +65,9 @@ private:
   }
   template <typename OpTy> OpFoldResult fold(OpFoldResult x, OpFoldResult y);
   OpFoldResult ceilDiv(OpFoldResult x, OpFoldResult y);
-  /// Tokens of a tile that begins at `row`, of those before `end`.
-  OpFoldResult getTileRows(OpFoldResult row, OpFoldResult end);
+  /// Tokens of the tile at `row`, of those from `begin` to before `end`.
+  OpFoldResult getTileRows(OpFoldResult begin, OpFoldResult row,
+                           OpFoldResult end);
 
   Value slice(Value tensor, ArrayRef<SliceRange> ranges);
   /// The rows from `row` on, of the one head or of the heads that share a
@@ -80,6 +81,7 @@ private:
   LinearPlace getPlace(ValueRange ivs);
   OpFoldResult getLength(const LinearPlace &place);
   Value createState(const LinearPlace &place);
+  Value createHeadDecay(const LinearPlace &place);
   Value createChunk(const LinearPlace &place, OpFoldResult row,
                     OpFoldResult rows, Value output, Value &state,
                     bool withOutput);
@@ -102,6 +104,7 @@ private:
   LinearShape shape;
   OpFoldResult features, stateRows, valueDim, group, valuesPerKey, tiles;
   OpFoldResult rows; ///< most tokens at a time
+  Value headDecay;   ///< of the head that is being emitted
 };
 
 } // namespace mlir::attn
