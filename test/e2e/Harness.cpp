@@ -77,6 +77,8 @@ static Engine &engineOf(const Target &target) {
     EngineOptions options;
     options.device = target.device;
     options.target = target.target;
+    if (target.configure)
+      target.configure(options);
     engine = std::make_unique<Engine>(options);
   }
   return *engine;

@@ -19,9 +19,11 @@
 
 namespace attn::test {
 
-/// A device with a target. `name` is fit for a test's name.
+/// A device with a target. `name` is fit for a test's name; no two engines have
+/// the same.
 struct Target {
   std::string name, device, target;
+  std::function<void(EngineOptions &)> configure = {}; // sets what else differs
 };
 inline void PrintTo(const Target &t, std::ostream *os) { *os << t.name; }
 
