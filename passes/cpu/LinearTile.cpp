@@ -99,11 +99,15 @@ Value LinearTile::createFeatureRows(OpFoldResult count) {
 
 void LinearTile::copyFeatures(Value from, ValueRange fromRow, Value to,
                               ValueRange toRow,
-                              llvm::function_ref<Value(Value)> map) {
-  emitRowCopy(kb, from, fromRow, to, toRow, features, [&](Value x) {
-    Value wide = emitWiden(kb, x);
-    return map ? map(wide) : wide;
-  });
+                              llvm::function_ref<Value(Value)> map,
+                              Value prefetchDistance) {
+  emitRowCopy(
+      kb, from, fromRow, to, toRow, features,
+      [&](Value x) {
+        Value wide = emitWiden(kb, x);
+        return map ? map(wide) : wide;
+      },
+      prefetchDistance);
   Value zero = kb.constant(kb.wide, 0.0);
   kb.loop(features, paddedFeatures, 1, [&](Value column) {
     SmallVector<Value> place(toRow);
@@ -118,7 +122,8 @@ void LinearTile::copyQueries(Value query, Value head, Value row, Value count,
     return scale == 1.0 ? x : kb.mulf(x, kb.constant(x.getType(), scale));
   };
   kb.loop(kb.index(0), count, 1, [&](Value r) {
-    copyFeatures(query, {head, kb.add(row, r)}, queries, r, map);
+    copyFeatures(query, {head, kb.add(row, r)}, queries, r, map,
+                 kb.dim(query, 1));
   });
 }
 

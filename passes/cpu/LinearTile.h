@@ -48,9 +48,10 @@ protected:
   /// A scratch buffer of rows of features, whole vectors.
   Value createFeatureRows(OpFoldResult count);
   /// to[toRow, :] = map(from[fromRow, :]), widened, with zeros up to a whole
-  /// vector.
+  /// vector. The row `prefetchDistance` ahead is fetched into a cache.
   void copyFeatures(Value from, ValueRange fromRow, Value to, ValueRange toRow,
-                    llvm::function_ref<Value(Value)> map = nullptr);
+                    llvm::function_ref<Value(Value)> map = nullptr,
+                    Value prefetchDistance = Value());
   /// The rows from `row` on of query head `head`, scaled, in `queries`.
   void copyQueries(Value query, Value head, Value row, Value count,
                    Value queries);

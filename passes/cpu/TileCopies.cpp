@@ -18,13 +18,19 @@ static SmallVector<Value> at(ValueRange row, Value column) {
 
 void attn::emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
                        Value to, ValueRange toRow, Value count,
-                       ElementMap map) {
+                       ElementMap map, Value prefetchDistance) {
   Value zero = kb.index(0);
   Value width = kb.index(kb.width());
   auto copyVectors = [&] {
     Value last = kb.sub(count, width);
     kb.loop(zero, count, kb.width(), [&](Value iv) {
       Value column = kb.min(iv, last);
+      if (prefetchDistance) {
+        SmallVector<Value> ahead = at(fromRow, column);
+        Value &row = ahead[ahead.size() - 2];
+        row = kb.add(row, prefetchDistance);
+        kb.prefetch(from, ahead, /*cacheLevel=*/2);
+      }
       Value vector = map(kb.loadLanes(from, at(fromRow, column)));
       kb.storeLanes(vector, to, at(toRow, column));
     });

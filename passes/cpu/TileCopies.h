@@ -15,9 +15,12 @@ using ElementMap = llvm::function_ref<Value(Value)>;
 
 /// to[toRow, 0..count) = map(from[fromRow, 0..count)) in lane vectors. The last
 /// vector overlaps the one before it; rows shorter than a vector go by element.
-/// `map` must give the same value for an element whenever it is asked.
+/// `map` must give the same value for an element whenever it is asked. What
+/// lies `prefetchDistance` rows ahead is on its way into a cache afterwards; it
+/// may be beyond the end.
 void emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
-                 Value to, ValueRange toRow, Value count, ElementMap map);
+                 Value to, ValueRange toRow, Value count, ElementMap map,
+                 Value prefetchDistance = Value());
 
 /// The same for rows of bf16, unmapped and in pairs: `to` is of bf16, or of f32
 /// whose bits are a pair. Up to a whole vector of pairs there are zeros behind.
