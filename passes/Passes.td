@@ -413,7 +413,8 @@ def ExpandCopies : Pass<"attn-expand-copies", "ModuleOp"> {
   let summary = "strided copies become loops";
   let description = [{
     Needs: buffers. Guarantees: `memref.copy` is left only between buffers
-    without layout, where it is one memcpy.
+    without layout, where it is one memcpy. Rows of unit stride are copied in
+    vectors.
 
     ```mlir
     memref.copy %a, %b : memref<4xf32, strided<[1], offset: ?>> to memref<4xf32>
@@ -422,7 +423,8 @@ def ExpandCopies : Pass<"attn-expand-copies", "ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
-                           "::mlir::scf::SCFDialect"];
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def ExpandHalfCasts : Pass<"attn-expand-half-casts", "ModuleOp"> {

@@ -67,8 +67,11 @@ LinearShape attn::chooseLinearShape(LinearOp op, const TargetInfo &target,
     shape.rows =
         ShapedType::isDynamic(shape.rows) ? most : std::min(shape.rows, most);
   }
-  // The state of a tile stays in a cache.
-  constexpr int64_t kColumns = 128, kColumnsIfUnknown = 64;
+  // The state of a tile stays in a cache; in the first one where a token has
+  // little else to do than to pass over it.
+  constexpr int64_t kMostColumns = 128, kColumnsIfUnknown = 64;
+  int64_t most =
+      form == LinearForm::recurrent ? kColumnsIfUnknown : kMostColumns;
   int64_t extra = op.getNumExtraColumns();
   int64_t width = target.lanes(op.getComputeType());
   int64_t columns = op.getValue().getType().getDimSize(3);
@@ -78,7 +81,7 @@ LinearShape attn::chooseLinearShape(LinearOp op, const TargetInfo &target,
     return shape;
   }
   columns = std::max<int64_t>(columns, 1);
-  int64_t tiles = llvm::divideCeil(columns, kColumns);
+  int64_t tiles = llvm::divideCeil(columns, most);
   shape.columns =
       llvm::alignTo(llvm::divideCeil(columns, tiles) + extra, width);
   shape.valueColumns = shape.columns - extra;
