@@ -51,7 +51,7 @@ static bool readsInits(PackQueryOp) { return false; }
 static bool readsInits(OnlineMergeOp) { return true; }
 static bool readsInits(OnlineFinishOp) { return false; }
 static bool readsInits(MatmulTileOp op) { return !op.getInit(); }
-static bool readsInits(LinearChunkOp) { return true; }
+static bool readsInits(LinearChunkOp op) { return !op.getInitial(); }
 static bool readsInits(LinearReadOp) { return false; }
 
 namespace {

@@ -303,6 +303,16 @@ LogicalResult LinearChunkOp::verify() {
     return emitOpError() << "write: expected one if and only if there is read";
   if (getRead() && getBeta())
     return emitOpError() << "beta: expected none beside a transition";
+  if (static_cast<bool>(getInitial()) != static_cast<bool>(getStreams()))
+    return emitOpError() << "streams: expected one if and only if there is "
+                            "an initial state";
+  if (getInitial() && (!getRecurrent() ||
+                       cast<ShapedType>(getKey().getType()).getDimSize(0) != 1))
+    return emitOpError() << "initial: expected one token in recurrent form";
+  if (getInitial() && getInitial().getType() != getState().getType() &&
+      isa<TensorType>(getState().getType()))
+    return emitOpError() << "initial: expected " << getState().getType()
+                         << " (from state), got " << getInitial().getType();
   if (Value decay = getDecay()) {
     int64_t rank = cast<ShapedType>(decay.getType()).getRank();
     if (rank != 1 && rank != 2)

@@ -285,13 +285,17 @@ def Attn_LinearChunkOp : Attn_TileOp<"linear_chunk",
     N is static and of whole lane vectors, the rows of state of what the target
     asks for; those beyond m stay 0. `recurrent` asks for one token at a time
     instead of products of matrices.
+
+    With `initial`, for one token in recurrent form, S is read there and only
+    written to `state`, which has m rows, past the caches where `streams` is
+    true.
   }];
   let arguments = (ins
     Optional<Attn_Shaped>:$query, Attn_Shaped:$key, Attn_Shaped:$value,
     Optional<Attn_Shaped>:$decay, Optional<Attn_Shaped>:$beta,
     Optional<Attn_Shaped>:$read, Optional<Attn_Shaped>:$write,
-    Optional<Attn_Shaped>:$bonus,
-    Optional<Attn_Shaped>:$output, Attn_Shaped:$state,
+    Optional<Attn_Shaped>:$bonus, Optional<Attn_Shaped>:$initial,
+    Optional<I1>:$streams, Optional<Attn_Shaped>:$output, Attn_Shaped:$state,
     Index:$rows, OptionalAttr<F64Attr>:$scale,
     OptionalAttr<Attn_NormalizerAttr>:$normalize, UnitAttr:$recurrent);
   let results = (outs Variadic<AnyRankedTensor>:$results);
@@ -303,6 +307,8 @@ def Attn_LinearChunkOp : Attn_TileOp<"linear_chunk",
     (`beta` `(` $beta^ `:` type($beta) `)`)?
     (`transition` `(` $read^ `,` $write `:` type($read) `,` type($write) `)`)?
     (`bonus` `(` $bonus^ `:` type($bonus) `)`)?
+    (`initial` `(` $initial^ `:` type($initial) `)`)?
+    (`streams` `(` $streams^ `)`)?
     `outs` `(` $state `:` type($state) `)`
     (`output` `(` $output^ `:` type($output) `)`)?
     `rows` `(` $rows `)`
@@ -312,7 +318,7 @@ def Attn_LinearChunkOp : Attn_TileOp<"linear_chunk",
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
       return ::mlir::MutableOperandRange(
-          getOperation(), getODSOperandIndexAndLength(8).first,
+          getOperation(), getODSOperandIndexAndLength(10).first,
           getOutput() ? 2 : 1);
     }
     /// The type of sums.

@@ -57,15 +57,16 @@ static void copyRows(OpBuilder &b, memref::CopyOp copy, int64_t lanes) {
   Value rest = b.createOrFold<arith::RemUIOp>(loc, count, index(lanes));
   Value whole = b.createOrFold<arith::SubIOp>(loc, count, rest);
   at.push_back(Value());
-  scf::ForOp::create(
-      b, loc, index(0), whole, index(lanes), ValueRange(),
-      [&](OpBuilder &, Location, Value column, ValueRange) {
-        at.back() = column;
-        auto vector = VectorType::get({lanes}, type.getElementType());
-        Value x = vector::LoadOp::create(b, loc, vector, source, at);
-        vector::StoreOp::create(b, loc, x, target, at);
-        scf::YieldOp::create(b, loc);
-      });
+  scf::ForOp::create(b, loc, index(0), whole, index(lanes), ValueRange(),
+                     [&](OpBuilder &, Location, Value column, ValueRange) {
+                       at.back() = column;
+                       auto vector =
+                           VectorType::get({lanes}, type.getElementType());
+                       Value x =
+                           vector::LoadOp::create(b, loc, vector, source, at);
+                       vector::StoreOp::create(b, loc, x, target, at);
+                       scf::YieldOp::create(b, loc);
+                     });
   scf::ForOp::create(b, loc, whole, count, index(1), ValueRange(),
                      [&](OpBuilder &, Location, Value column, ValueRange) {
                        at.back() = column;

@@ -40,6 +40,10 @@ Value KernelBuilder::callIntrinsic(StringRef name, Type result,
       .getResult(0);
 }
 
+void KernelBuilder::callIntrinsic(StringRef name) const {
+  LLVM::CallIntrinsicOp::create(b, loc, b.getStringAttr(name), ValueRange());
+}
+
 SmallVector<Value> KernelBuilder::loop(Value lower, Value upper, int64_t step,
                                        ValueRange inits, LoopBody body) const {
   auto loop = scf::ForOp::create(

@@ -137,6 +137,8 @@ struct KernelBuilder {
 
   /// A call of one of LLVM's intrinsics.
   Value callIntrinsic(StringRef name, Type result, ValueRange operands) const;
+  /// The same of one without result.
+  void callIntrinsic(StringRef name) const;
 
   // Control flow.
   using LoopBody =

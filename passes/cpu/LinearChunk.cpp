@@ -168,8 +168,9 @@ void LinearChunk::loadValues() {
   Value one = kb.constant(kb.wide, 1.0), last = kb.index(columns - 1);
   Value values = keys[0].values;
   kb.loop(kb.index(0), kb.dim(op.getValue(), 0), 1, [&](Value row) {
-    emitRowCopy(kb, op.getValue(), row, values, row, kb.dim(op.getValue(), 1),
-                [&](Value x) { return emitWiden(kb, x); }, op.getRows());
+    emitRowCopy(
+        kb, op.getValue(), row, values, row, kb.dim(op.getValue(), 1),
+        [&](Value x) { return emitWiden(kb, x); }, op.getRows());
     if (normalizer)
       memref::StoreOp::create(kb.b, kb.loc, one, values, ValueRange{row, last});
   });

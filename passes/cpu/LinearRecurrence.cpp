@@ -34,7 +34,9 @@ private:
     return kb.add(panel.column, kb.lane(v));
   }
   Vectors loadRow(Value row, const Panel &panel);
+  /// A row of the state that is read: the initial one, or what tokens left.
   Vectors loadState(Value feature, const Panel &panel);
+  void storeState(Value vector, Value feature, Value column);
   void storeRow(ArrayRef<Value> vectors, Value row, const Panel &panel);
 
   void loadToken(Value token);
@@ -45,10 +47,14 @@ private:
   void solve(Value token);
   /// S = gate S + k^T v, and what `reader` reads of it if there is one.
   void update(Value reader);
+  /// Whether the state lies where it can be written past the caches, an i1.
+  Value emitCanStream();
   void readHeads(Value token);
 
   LinearChunkOp op;
   Value keyRow, queryRow, readRow, writeRow, bonusRow, gates, gate, sums;
+  Value source; ///< of the state
+  bool isStreaming = false;
   Value values, moves; ///< what key and write are multiplied with
   Value outputs;       ///< 1 x columns
 };
@@ -58,7 +64,9 @@ private:
 LinearRecurrence::LinearRecurrence(const KernelBuilder &kb, LinearChunkOp op)
     : LinearTile(kb, op.getState(), op.getOutput(), op.getRows(), op.getScale(),
                  op.getNormalize(), kb.dim(op.getKey(), 1)),
-      op(op), keyRow(createFeatureRow()), values(createColumnRow()) {
+      op(op), keyRow(createFeatureRow()),
+      source(op.getInitial() ? op.getInitial() : op.getState()),
+      values(createColumnRow()) {
   if (op.getQuery()) {
     queryRow = createFeatureRows(kb.b.getIndexAttr(1));
     outputs =
@@ -91,8 +99,32 @@ LinearRecurrence::Vectors LinearRecurrence::loadState(Value feature,
                                                       const Panel &panel) {
   Vectors vectors;
   for (int64_t v = 0; v < panel.kb.vectors; ++v)
-    vectors.push_back(kb.loadLanes(state, {feature, place(panel, v)}));
+    vectors.push_back(kb.loadLanes(source, {feature, place(panel, v)}));
   return vectors;
+}
+
+void LinearRecurrence::storeState(Value vector, Value feature, Value column) {
+  if (!isStreaming)
+    return kb.storeLanes(vector, state, {feature, column});
+  int64_t bytes = kb.width() * kb.wide.getIntOrFloatBitWidth() / 8;
+  vector::StoreOp::create(kb.b, kb.loc, vector, state,
+                          ValueRange{feature, column}, /*nontemporal=*/true,
+                          llvm::MaybeAlign(bytes));
+}
+
+Value LinearRecurrence::emitCanStream() {
+  int64_t element = kb.wide.getIntOrFloatBitWidth() / 8,
+          bytes = kb.width() * element;
+  auto parts = memref::ExtractStridedMetadataOp::create(kb.b, kb.loc, state);
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(
+      kb.b, kb.loc, parts.getBaseBuffer());
+  Value first = kb.add(address, kb.mul(parts.getOffset(), kb.index(element)));
+  Value stride = kb.mul(parts.getStrides()[0], kb.index(element));
+  Value misaligned = kb.fold<arith::AndIOp>(
+      kb.fold<arith::OrIOp>(first, stride), kb.index(bytes - 1));
+  return kb.fold<arith::AndIOp>(
+      op.getStreams(),
+      kb.cmp(arith::CmpIPredicate::eq, misaligned, kb.index(0)));
 }
 
 void LinearRecurrence::storeRow(ArrayRef<Value> vectors, Value row,
@@ -184,7 +216,7 @@ void LinearRecurrence::update(Value reader) {
             next = kb.fma(key, value[v], next);
             if (write)
               next = kb.fma(write, move[v], next);
-            kb.storeLanes(next, state, {d, place(panel, v)});
+            storeState(next, d, place(panel, v));
             if (reader)
               sums[v] = kb.fma(query, next, sums[v]);
           }
@@ -251,13 +283,26 @@ void LinearRecurrence::run() {
       readHeads(token);
     if (readRow)
       solve(token);
-    if (isFused) {
+    if (isFused)
       copyQueries(op.getQuery(), kb.index(0), token, kb.index(1), queryRow);
-      update(queryRow);
-      writeOutput(outputs, kb.index(0), token, kb.index(1));
-      return;
-    }
-    update(Value());
+    Value reader = isFused ? queryRow : Value();
+    auto updateBy = [&](bool streams) {
+      isStreaming = streams;
+      update(reader);
+      // Other threads see what was written past the caches from here on.
+      if (streams)
+        kb.callIntrinsic("llvm.x86.sse.sfence");
+      return Vectors();
+    };
+    if (op.getInitial())
+      kb.ifElse(
+          emitCanStream(), [&] { return updateBy(true); },
+          [&] { return updateBy(false); });
+    else
+      updateBy(false);
+    source = state;
+    if (isFused)
+      return writeOutput(outputs, kb.index(0), token, kb.index(1));
     if (op.getQuery() && !bonusRow)
       readHeads(token);
   });

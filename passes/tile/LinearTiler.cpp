@@ -187,7 +187,7 @@ void LinearTiler::insertState(Value state, Value into,
 
 Value LinearTiler::createChunk(const LinearPlace &place, OpFoldResult row,
                                OpFoldResult count, Value output, Value &state,
-                               bool withOutput) {
+                               bool withOutput, Value initial, Value streams) {
   OpFoldResult keyHead = op.hasGroupedValues()
                              ? fold<arith::DivUIOp>(place.head, valuesPerKey)
                              : place.head;
@@ -217,8 +217,8 @@ Value LinearTiler::createChunk(const LinearPlace &place, OpFoldResult row,
   auto chunk = LinearChunkOp::create(
       b, loc, types, query, rowsOf(op.getKey(), keyHead), value, decay,
       rowsOf(op.getBeta(), place.head), rowsOf(op.getRead(), place.head),
-      rowsOf(op.getWrite(), place.head), bonus, outputRows, state, get(rows),
-      op.getScaleAttr(), op.getNormalizeAttr(),
+      rowsOf(op.getWrite(), place.head), bonus, initial, streams, outputRows,
+      state, get(rows), op.getScaleAttr(), op.getNormalizeAttr(),
       shape.form == LinearForm::recurrent);
   state = chunk.getResults().back();
   if (!withOutput)
@@ -335,6 +335,64 @@ SmallVector<Value> LinearTiler::runCausal(Value output, Value finalState) {
   return SmallVector<Value>(loop->getResults());
 }
 
+bool LinearTiler::isStep() {
+  int64_t columns = op.getValue().getType().getDimSize(3);
+  return shape.form == LinearForm::recurrent && op.getState() &&
+         op.getFinalState() && !op.getLengths() && !op.getBlock() &&
+         !op.getNormalize() && op.getKey().getType().getDimSize(2) == 1 &&
+         !ShapedType::isDynamic(columns) && columns % shape.columns == 0;
+}
+
+Value LinearTiler::emitStreams() {
+  // About what the last level of cache holds.
+  constexpr int64_t kCacheBytes = 32 << 20;
+  OpFoldResult size = index(op.getComputeType().getWidth() / 8);
+  for (int64_t d = 0; d < 4; ++d)
+    size = fold<arith::MulIOp>(size, dim(op.getState(), d));
+  return b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt,
+                                       get(size), get(index(kCacheBytes)));
+}
+
+/// %o, %s1 = attn.linear ... state(%s0) causal     of one token
+///   ->
+/// %o, %s1 = scf.forall (%b, %h, %p) {
+///   attn.linear_chunk ins(%k, %v) query(%q) initial(%s0) outs(%s1) recurrent
+/// }
+SmallVector<Value> LinearTiler::runStep(Value output, Value finalState) {
+  Value streams = emitStreams();
+  SmallVector<OpFoldResult> ends{dim(op.getKey(), 0), dim(op.getValue(), 1),
+                                 tiles};
+  auto loop = scf::ForallOp::create(
+      b, loc, ends, ValueRange{output, finalState}, std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getTerminator());
+  LinearPlace place = getPlace(loop.getInductionVars());
+  headDecay = createHeadDecay(place);
+  SmallVector<SliceRange> columns{{place.batch, index(1), true},
+                                  {place.head, index(1), true},
+                                  {index(0), features},
+                                  {place.column, place.columns}};
+  SmallVector<SliceRange> rowsOfOutput{{place.batch, index(1), true},
+                                       getOutputHeads(place),
+                                       {index(0), index(1)},
+                                       {place.column, place.columns}};
+  Value part = slice(loop.getRegionIterArgs()[0], rowsOfOutput);
+  Value state = slice(loop.getRegionIterArgs()[1], columns);
+  Value stateSlice = state;
+  Value result =
+      createChunk(place, index(0), index(1), part, state,
+                  /*withOutput=*/true, slice(op.getState(), columns), streams);
+  b.setInsertionPointToEnd(loop.getTerminator().getBody());
+  for (auto [value, from] :
+       {std::pair{result, part}, std::pair{state, stateSlice}}) {
+    auto slice = from.getDefiningOp<tensor::ExtractSliceOp>();
+    tensor::ParallelInsertSliceOp::create(
+        b, loc, value, slice.getSource(), slice.getMixedOffsets(),
+        slice.getMixedSizes(), slice.getMixedStrides());
+  }
+  return SmallVector<Value>(loop->getResults());
+}
+
 /// %o = attn.linear ...
 ///   ->
 /// %s = scf.forall (%b, %h, %p) { scf.for %t { attn.linear_chunk ... } }
@@ -421,6 +479,7 @@ SmallVector<Value> LinearTiler::run() {
   };
   Value output = empty(op.getOutput());
   Value finalState = op.getFinalState() ? empty(op.getFinalState()) : Value();
-  return op.getCausal() ? runCausal(output, finalState)
-                        : runBidirectional(output, finalState);
+  if (!op.getCausal())
+    return runBidirectional(output, finalState);
+  return isStep() ? runStep(output, finalState) : runCausal(output, finalState);
 }

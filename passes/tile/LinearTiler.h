@@ -81,10 +81,16 @@ private:
   LinearPlace getPlace(ValueRange ivs);
   OpFoldResult getLength(const LinearPlace &place);
   Value createState(const LinearPlace &place);
+  /// Whether one token goes from the state of the operand to the final state,
+  /// which need no copy of their own.
+  bool isStep();
+  /// Whether all states together are more than caches hold, an i1.
+  Value emitStreams();
   Value createHeadDecay(const LinearPlace &place);
   Value createChunk(const LinearPlace &place, OpFoldResult row,
                     OpFoldResult rows, Value output, Value &state,
-                    bool withOutput);
+                    bool withOutput, Value initial = Value(),
+                    Value streams = Value());
   Value createRead(const LinearPlace &place, OpFoldResult row,
                    OpFoldResult rows, Value output, Value state);
   /// The loop over the tokens from `begin` to `end`; `body` maps what is
@@ -95,6 +101,7 @@ private:
                                              OpFoldResult rows, ValueRange)>
                  body);
   void insertState(Value state, Value into, const LinearPlace &place);
+  SmallVector<Value> runStep(Value output, Value finalState);
   SmallVector<Value> runCausal(Value output, Value finalState);
   SmallVector<Value> runBidirectional(Value output, Value finalState);
 
