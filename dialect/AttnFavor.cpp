@@ -61,10 +61,8 @@ LogicalResult FavorOp::verify() {
     if (Type got = getElementTypeOrSelf(operand.getType()); got != element)
       return emitOpError() << name << ": expected element type " << element
                            << " (from query), got " << got;
-  if (Type got = getElementTypeOrSelf(getProjection().getType());
-      !got.isF32() && got != element)
-    return emitOpError() << "projection: expected element type f32 or "
-                         << element << " (from query), got " << got;
+  if (failed(verifyProjectionType(*this, getProjection(), element, "query")))
+    return failure();
   FloatType sum = attn::getComputeType(element);
   if (std::optional<APFloat> scale = getScale()) {
     if (failed(verifyScale(*this, *scale, sum)))

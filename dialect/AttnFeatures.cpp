@@ -80,12 +80,9 @@ LogicalResult FeatureMapOp::verify() {
     return emitOpError() << "result: expected element type " << element
                          << " or " << sum << ", got "
                          << result.getElementType();
-  if (getProjection()) {
-    Type type = getElementTypeOrSelf(getProjection().getType());
-    if (!type.isF32() && type != element)
-      return emitOpError() << "projection: expected element type f32 or "
-                           << element << " (from input), got " << type;
-  }
+  if (getProjection() &&
+      failed(verifyProjectionType(*this, getProjection(), element, "input")))
+    return failure();
   if (static_cast<bool>(getFeature()) != getMap().empty())
     return emitOpError() << "expected either a feature or a map region";
   FeatureAttrInterface feature = getFeature().value_or(nullptr);

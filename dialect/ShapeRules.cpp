@@ -5,6 +5,8 @@
 
 #include "dialect/ShapeRules.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace mlir::attn;
 
@@ -148,6 +150,18 @@ LogicalResult attn::verifyScale(Operation *op, const APFloat &scale,
     return success();
   return op->emitOpError() << "scale: expected a number that is finite in "
                            << type << ", got " << scale.convertToDouble();
+}
+
+LogicalResult attn::verifyProjectionType(Operation *op, Value projection,
+                                         Type type, StringRef from) {
+  Type got = getElementTypeOrSelf(projection.getType());
+  if (got.isF32() || got == type)
+    return success();
+  InFlightDiagnostic error = op->emitOpError()
+                             << "projection: expected element type ";
+  if (!type.isF32())
+    error << Float32Type::get(op->getContext()) << " or ";
+  return error << type << " (from " << from << "), got " << got;
 }
 
 LogicalResult attn::verifySoftcap(Operation *op, const APFloat &softcap,

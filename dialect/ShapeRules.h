@@ -70,6 +70,10 @@ LogicalResult verifyShapeRules(SoftmaxFamilyInterface op);
 /// c13: `type`, in which logits are computed, must hold the scale.
 LogicalResult verifyScale(Operation *op, const APFloat &scale, FloatType type);
 
+/// f1, v1: `projection` is of f32 or of the type of operand `from`.
+LogicalResult verifyProjectionType(Operation *op, Value projection, Type type,
+                                   StringRef from);
+
 /// c14: `type` must hold the softcap and its reciprocal.
 LogicalResult verifySoftcap(Operation *op, const APFloat &softcap,
                             FloatType type);

@@ -622,7 +622,8 @@ def DecomposeFeatures : Pass<"attn-decompose-features", "func::FuncOp"> {
     %f = linalg.generic ins(%x) { arith.extf ... math.exp ... arith.truncf }
     ```
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
 }
@@ -644,7 +645,8 @@ def DecomposeFavor : Pass<"attn-decompose-favor", "func::FuncOp"> {
     } }
     ```
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect"];
 }

@@ -6,6 +6,7 @@
 
 #include "passes/decompose/WidenRegion.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -46,12 +47,12 @@ Value FeatureBuilder::insertFeatures(Value features, Value into,
 Value FeatureBuilder::buildDoubled(Value entries, Body first, Body second) {
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(builder, loc, entries);
-  int64_t count = *getConstantIntValue(sizes[3]);
-  sizes[3] = builder.getIndexAttr(2 * count);
+  OpFoldResult count = sizes[3];
+  AffineExpr twice = getAffineDimExpr(0, builder.getContext()) * 2;
+  sizes[3] = affine::makeComposedFoldedAffineApply(builder, loc, twice, count);
   Value features = insertFeatures(
       buildMap(entries, first), makeEmpty(sizes, f64), builder.getIndexAttr(0));
-  return insertFeatures(buildMap(entries, second), features,
-                        builder.getIndexAttr(count));
+  return insertFeatures(buildMap(entries, second), features, count);
 }
 
 Value FeatureBuilder::buildSoftmax(Value entries, ArrayRef<int64_t> kept) {

@@ -73,7 +73,7 @@ func.func @favor_v1_value(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @favor_v1_projection(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                                %v: tensor<2x4x?x8xf32>, %w: tensor<32x8xf64>) {
-  // expected-error @below {{'attn.favor' op projection: expected element type f32 or 'f32' (from query), got 'f64'}}
+  // expected-error @below {{'attn.favor' op projection: expected element type 'f32' (from query), got 'f64'}}
   %o = attn.favor %q, %k, %v, %w kind(positive)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<32x8xf64>) -> tensor<2x4x?x8xf32>
   return

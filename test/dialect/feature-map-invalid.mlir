@@ -23,7 +23,7 @@ func.func @feature_map_f1_result(%x: tensor<1x2x?x8xbf16>) {
 
 func.func @feature_map_f1_projection(%x: tensor<1x2x?x8xf32>,
                                      %w: tensor<8x8xf64>) {
-  // expected-error @below {{'attn.feature_map' op projection: expected element type f32 or 'f32' (from input), got 'f64'}}
+  // expected-error @below {{'attn.feature_map' op projection: expected element type 'f32' (from input), got 'f64'}}
   %y = attn.feature_map %x feature(#attn.elu1) projection(%w : tensor<8x8xf64>)
       : tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
   return
@@ -33,9 +33,19 @@ func.func @feature_map_f1_projection(%x: tensor<1x2x?x8xf32>,
 
 func.func @feature_map_f1_projection_bf16(%x: tensor<1x2x?x8xf32>,
                                           %w: tensor<8x8xbf16>) {
-  // expected-error @below {{'attn.feature_map' op projection: expected element type f32 or 'f32' (from input), got 'bf16'}}
+  // expected-error @below {{'attn.feature_map' op projection: expected element type 'f32' (from input), got 'bf16'}}
   %y = attn.feature_map %x feature(#attn.elu1) projection(%w : tensor<8x8xbf16>)
       : tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @feature_map_f1_projection_f16(%x: tensor<1x2x?x8xbf16>,
+                                         %w: tensor<8x8xf16>) {
+  // expected-error @below {{'attn.feature_map' op projection: expected element type 'f32' or 'bf16' (from input), got 'f16'}}
+  %y = attn.feature_map %x feature(#attn.elu1) projection(%w : tensor<8x8xf16>)
+      : tensor<1x2x?x8xbf16> -> tensor<1x2x?x8xbf16>
   return
 }
 
