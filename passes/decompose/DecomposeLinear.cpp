@@ -24,7 +24,7 @@ namespace {
 class LinearDecomposer : F64Builder {
 public:
   LinearDecomposer(LinearOp op, OpBuilder &builder)
-      : F64Builder(builder, op.getLoc()), op(op), step(op, builder) {}
+      : F64Builder(builder, op.getLoc()), op(op), tokens(op, builder) {}
 
   /// The values for the results of the op.
   SmallVector<Value> build();
@@ -55,7 +55,7 @@ private:
   }
 
   LinearOp op;
-  TokenBuilder step;
+  TokenBuilder tokens;
 };
 
 } // namespace
@@ -64,7 +64,8 @@ Value LinearDecomposer::buildTokens(const Head &head, Value first, Value end,
                                     Value state) {
   return buildLoop(first, end, state,
                    [&](Value t, ValueRange carried) -> SmallVector<Value> {
-                     return {step.buildToken(head, t, carried[0])};
+                     Token token = tokens.readToken(head, t);
+                     return {tokens.buildNext(token, carried[0])};
                    })[0];
 }
 
@@ -72,8 +73,8 @@ Value LinearDecomposer::buildRows(const Head &head, Value first, Value end,
                                   Value state, Value output) {
   return buildLoop(first, end, output,
                    [&](Value t, ValueRange carried) -> SmallVector<Value> {
-                     return {step.buildRow(head, t, state, carried[0],
-                                           /*hasToken=*/false)};
+                     return {
+                         tokens.buildRows(head, t, state, nullptr, carried[0])};
                    })[0];
 }
 
@@ -82,17 +83,18 @@ Value LinearDecomposer::buildRows(const Head &head, Value first, Value end,
 std::pair<Value, Value> LinearDecomposer::buildCausal(const Head &head,
                                                       Value state, Value length,
                                                       Value output) {
-  SmallVector<Value> carried = buildLoop(
-      makeIndex(0), length, {state, output},
-      [&](Value t, ValueRange carried) -> SmallVector<Value> {
-        auto [state, output] = std::pair(carried[0], carried[1]);
-        if (op.getBonus())
-          output = step.buildRow(head, t, state, output, /*hasToken=*/true);
-        state = step.buildToken(head, t, state);
-        if (!op.getBonus())
-          output = step.buildRow(head, t, state, output, /*hasToken=*/true);
-        return {state, output};
-      });
+  SmallVector<Value> carried =
+      buildLoop(makeIndex(0), length, {state, output},
+                [&](Value t, ValueRange carried) -> SmallVector<Value> {
+                  auto [state, output] = std::pair(carried[0], carried[1]);
+                  Token token = tokens.readToken(head, t);
+                  if (op.getBonus())
+                    output = tokens.buildRows(head, t, state, &token, output);
+                  state = tokens.buildNext(token, state);
+                  if (!op.getBonus())
+                    output = tokens.buildRows(head, t, state, nullptr, output);
+                  return {state, output};
+                });
   Value rows = getDim(op.getQuery(), 2);
   return {buildRows(head, length, rows, carried[0], carried[1]), carried[0]};
 }
@@ -120,7 +122,7 @@ std::pair<Value, Value> LinearDecomposer::buildBlocks(const Head &head,
 
 LinearDecomposer::StateSlice LinearDecomposer::getStateSlice(const Head &head) {
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
-  SmallVector<OpFoldResult> sizes = step.getStateSizes();
+  SmallVector<OpFoldResult> sizes = tokens.getStateSizes();
   return {{head.b, head.state, zero, zero},
           {one, one, sizes[0], sizes[1]},
           SmallVector<OpFoldResult>(4, one)};
@@ -128,7 +130,7 @@ LinearDecomposer::StateSlice LinearDecomposer::getStateSlice(const Head &head) {
 
 /// The operand, or zeros.
 Value LinearDecomposer::buildFirstState(const Head &head) {
-  Value state = makeFilled(step.getStateSizes(), 0.0);
+  Value state = makeFilled(tokens.getStateSizes(), 0.0);
   if (!op.getState())
     return state;
   auto type =
@@ -146,8 +148,8 @@ Value LinearDecomposer::buildFirstState(const Head &head) {
 /// One state of one batch entry; `results` and the values returned are whole.
 SmallVector<Value> LinearDecomposer::buildHead(const Head &head,
                                                ValueRange results) {
-  Value tokens = getDim(op.getKey(), 2), rows = getDim(op.getQuery(), 2);
-  Value length = buildLength(op.getLengths(), head.b, tokens);
+  Value count = getDim(op.getKey(), 2), rows = getDim(op.getQuery(), 2);
+  Value length = buildLength(op.getLengths(), head.b, count);
   Value state = buildFirstState(head), output = results[0];
   if (op.getBlock()) {
     std::tie(output, state) = buildBlocks(head, state, length, output);
@@ -177,7 +179,7 @@ SmallVector<Value> LinearDecomposer::build() {
       getDim(op.getQuery(), 0), inits, [&](Value b, ValueRange carried) {
         return buildLoop(getDim(op.getValue(), 1), carried,
                          [&](Value h, ValueRange carried) {
-                           return buildHead(step.buildHead(b, h), carried);
+                           return buildHead(tokens.buildHead(b, h), carried);
                          });
       });
 }

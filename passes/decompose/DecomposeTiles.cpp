@@ -4,6 +4,7 @@
 // other. Nothing of the cpu stage is shared: what the tile stage leaves can be
 // run by these, and so be told from what the cpu stage makes of it.
 
+#include "passes/decompose/LinearTileBuilder.h"
 #include "passes/decompose/PlainGeneric.h"
 #include "passes/decompose/WidenRegion.h"
 
@@ -300,7 +301,7 @@ struct DecomposeTilesPass
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       if (isa<OnlineSoftmaxOp, PackQueryOp, OnlineMergeOp, OnlineFinishOp,
-              MatmulTileOp>(op))
+              MatmulTileOp, LinearChunkOp, LinearReadOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -316,7 +317,10 @@ struct DecomposeTilesPass
           llvm::TypeSwitch<Operation *, SmallVector<Value>>(op)
               .Case<OnlineSoftmaxOp, OnlineMergeOp, OnlineFinishOp,
                     MatmulTileOp>(
-                  [&](auto tileOp) { return decomposer.build(tileOp); });
+                  [&](auto tileOp) { return decomposer.build(tileOp); })
+              .Case<LinearChunkOp, LinearReadOp>([&](auto tileOp) {
+                return LinearTileBuilder(builder, op->getLoc()).build(tileOp);
+              });
       op->replaceAllUsesWith(results);
       op->erase();
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The equations of attn.linear for one token in f64, from the op's definition:
-// what it does to a state, and the row of the output that reads one.
+// The tokens of attn.linear: what each brings to a state, read from the
+// operands, and its rows of the output.
 
 #ifndef ATTN_PASSES_DECOMPOSE_TOKENBUILDER_H
 #define ATTN_PASSES_DECOMPOSE_TOKENBUILDER_H
 
 #include "dialect/Attn.h"
-#include "passes/decompose/PlainGeneric.h"
+#include "passes/decompose/StateBuilder.h"
 
 namespace mlir::attn {
 
-class TokenBuilder : F64Builder {
+class TokenBuilder : StateBuilder {
 public:
   /// Builds the features of all tokens at the insertion point.
   TokenBuilder(LinearOp op, OpBuilder &builder);
@@ -25,39 +25,17 @@ public:
 
   /// Sizes of a state.
   SmallVector<OpFoldResult> getStateSizes();
-  /// The state after token t: the old one decayed, through the transition, and
-  /// with the token's own product.
-  Value buildToken(const Head &head, Value t, Value state);
-  /// `output` with row t of all heads, which read `state`; `hasToken` adds the
-  /// bonus.
-  Value buildRow(const Head &head, Value t, Value state, Value output,
-                 bool hasToken);
+  /// The vectors of token t.
+  Token readToken(const Head &head, Value t);
+  using StateBuilder::buildNext;
+  /// `output` with row t of all heads, which read `state`, with the bonus of
+  /// `token` if there is one.
+  Value buildRows(const Head &head, Value t, Value state, const Token *token,
+                  Value output);
 
 private:
   Value buildFeatures(Value input, FeatureAttrInterface kind, Value lengths);
   Value buildValues();
-
-  Value buildDecayed(const Head &head, Value t, Value state);
-  Value buildOuter(Value features, Value columns, Value state);
-  /// Rows a and b of the transition, null for none.
-  std::pair<Value, Value> buildTransition(const Head &head, Value t);
-  Value buildExpDecay(const Head &head, Value t);
-  /// The value of the token as it enters the state.
-  Value buildWrittenValue(const Head &head, Value t);
-
-  Value buildReadout(Value query, Value state);
-  Value buildBonus(const Head &head, Value t, Value query);
-  /// A query row, each feature divided by its sum in the state.
-  Value buildDivided(Value query, Value state);
-  Value buildOutputRow(Value total);
-
-  Value getRow(Value tensor, ArrayRef<Value> leading);
-  /// A vector of f64, the element of each entry of those given.
-  Value buildVector(ValueRange vectors, function_ref<Value(ValueRange)> body);
-  Value getScalar(Value tensor, ArrayRef<Value> at);
-  template <typename OpTy> Value apply(Value x, Value y) {
-    return OpTy::create(builder, loc, x, y);
-  }
 
   LinearOp op;
   Value query, key, values; // features, and values with the column of ones

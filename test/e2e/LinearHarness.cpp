@@ -19,9 +19,13 @@ std::ostream &attn::test::operator<<(std::ostream &os, const LinearSizes &s) {
 }
 
 std::vector<Target> attn::test::linearTargets(DType) {
-  return {allTargets().front(),
-          {"reference_rewrite", "reference", "cpu:generic",
-           [](EngineOptions &options) { options.referenceStage = "rewrite"; }}};
+  std::vector<Target> targets = {allTargets().front()};
+  // What a stage leaves, run plainly, tells whether it is the wrong one.
+  for (const char *stage : {"rewrite"})
+    targets.push_back(
+        {std::string("reference_") + stage, "reference", "cpu:generic",
+         [stage](EngineOptions &options) { options.referenceStage = stage; }});
+  return targets;
 }
 
 /// Features of a query or key.

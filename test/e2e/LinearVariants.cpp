@@ -91,6 +91,11 @@ void VariantList::addScans() {
     v.state = true;
     v.lengths = true;
   });
+  add("transition_bonus", [](LinearVariant &v) {
+    v.decay = Decay::Vector;
+    v.transition = true;
+    v.bonus = true;
+  });
   add("delta_bonus", [](LinearVariant &v) {
     v.decay = Decay::Token;
     v.beta = true;

@@ -13,13 +13,13 @@
 // CHECK:           %[[FIRST:.*]] = arith.muli %[[H]], %c2
 // CHECK:           %[[ZERO:.*]] = linalg.fill {{.*}} -> tensor<4x5xf64>
 // CHECK:           scf.for %[[T:.*]] = %c0 to {{.*}} iter_args(%[[S:.*]] = %[[ZERO]], %[[O:.*]] = %{{.*}})
+// CHECK:             %[[K_T:.*]] = tensor.extract_slice %[[KWIDE]][%[[B]], %[[H]], %[[T]], 0]
+// CHECK:             %[[V_T:.*]] = tensor.extract_slice %[[VWIDE]][%[[B]], %[[H]], %[[T]], 0]
 // CHECK:             %[[G_T:.*]] = tensor.extract %[[G]][%[[B]], %[[H]], %[[T]]]
 // CHECK:             %[[WIDE:.*]] = arith.extf %[[G_T]] : f32 to f64
 // CHECK:             %[[FACTOR:.*]] = math.exp %[[WIDE]] : f64
 // CHECK:             %[[FACTORS:.*]] = linalg.fill ins(%[[FACTOR]]
 // CHECK:             %[[DECAYED:.*]] = linalg.generic {{.*}} ins(%[[FACTORS]] {{.*}} outs(%[[S]]
-// CHECK:             %[[K_T:.*]] = tensor.extract_slice %[[KWIDE]][%[[B]], %[[H]], %[[T]], 0]
-// CHECK:             %[[V_T:.*]] = tensor.extract_slice %[[VWIDE]][%[[B]], %[[H]], %[[T]], 0]
 // CHECK:             %[[NEXT:.*]] = linalg.generic {{.*}} ins(%[[K_T]], %[[V_T]] {{.*}} outs(%[[DECAYED]]
 // CHECK:             scf.for %[[N:.*]] = %c0 to %c2
 // CHECK:               %[[QUERYHEAD:.*]] = arith.addi %[[FIRST]], %[[N]]

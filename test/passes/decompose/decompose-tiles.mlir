@@ -93,3 +93,47 @@ func.func @multiply(%a: tensor<7x4xbf16>, %b: tensor<9x7xbf16>, %c: tensor<4x9xf
       tile(8, 16) panel(16) transpose_left transpose_right -> tensor<4x9xf32>
   return %r : tensor<4x9xf32>
 }
+
+// One token after the other, in f64, on the rows of the state that belong to a
+// feature. Columns beyond those of the values stay 0 and the last is that of the
+// normaliser.
+// CHECK-LABEL: func.func @linear_chunk(
+// CHECK-SAME:    %[[S:[a-z0-9]*]]: tensor<6x16xf32>
+// CHECK:       %[[ROWS:.*]] = tensor.extract_slice %[[S]][0, 0] [5, 16]
+// CHECK:       %[[FIRST:.*]] = linalg.generic {{.*}} ins(%[[ROWS]]
+// CHECK:       scf.for %[[T:.*]] = %c0 to %{{.*}} iter_args(%[[STATE:.*]] = %[[FIRST]],
+// CHECK:         linalg.fill {{.*}} -> tensor<16xf64>
+// CHECK:         %[[V:.*]] = tensor.insert %{{.*}} into %{{.*}}[%c15] : tensor<16xf64>
+// CHECK:         %[[NEXT:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[V]] {{.*}} outs(%[[STATE]]
+// CHECK:         scf.for %[[H:.*]] = %c0 to %c2
+// CHECK:           tensor.extract_slice %{{.*}}[%[[H]], %[[T]], 0]
+// CHECK:           linalg.generic {{.*}} ins(%{{.*}}, %[[NEXT]]
+// CHECK:           arith.divf
+// CHECK:       tensor.insert_slice %{{.*}} into %[[S]][0, 0] [5, 16]
+// CHECK-NOT:   attn.
+func.func @linear_chunk(%q: tensor<2x?x5xf32>, %k: tensor<?x5xf32>, %v: tensor<?x3xf32>,
+                        %s: tensor<6x16xf32>, %o: tensor<2x?x3xf32>)
+    -> (tensor<2x?x3xf32>, tensor<6x16xf32>) {
+  %c8 = arith.constant 8 : index
+  %r:2 = attn.linear_chunk ins(%k, %v : tensor<?x5xf32>, tensor<?x3xf32>) query(%q : tensor<2x?x5xf32>)
+      outs(%s : tensor<6x16xf32>) output(%o : tensor<2x?x3xf32>) rows(%c8) normalize(token)
+      -> tensor<2x?x3xf32>, tensor<6x16xf32>
+  return %r#0, %r#1 : tensor<2x?x3xf32>, tensor<6x16xf32>
+}
+
+// CHECK-LABEL: func.func @linear_read(
+// CHECK-SAME:    %[[S:[a-z0-9]*]]: tensor<6x16xf32>
+// CHECK:       %[[ROWS:.*]] = tensor.extract_slice %[[S]][0, 0] [5, 16]
+// CHECK:       %[[STATE:.*]] = linalg.generic {{.*}} ins(%[[ROWS]]
+// CHECK:       scf.for %[[T:.*]] = %c0 to
+// CHECK:         scf.for %[[H:.*]] = %c0 to %c2
+// CHECK:           linalg.generic {{.*}} ins(%{{.*}}, %[[STATE]]
+// CHECK:           arith.mulf
+// CHECK-NOT:   attn.
+func.func @linear_read(%q: tensor<2x?x5xf32>, %s: tensor<6x16xf32>, %o: tensor<2x?x3xf32>)
+    -> tensor<2x?x3xf32> {
+  %c8 = arith.constant 8 : index
+  %r = attn.linear_read ins(%q, %s : tensor<2x?x5xf32>, tensor<6x16xf32>)
+      scale(0.5) outs(%o : tensor<2x?x3xf32>) rows(%c8) -> tensor<2x?x3xf32>
+  return %r : tensor<2x?x3xf32>
+}
