@@ -53,6 +53,7 @@ static bool readsInits(OnlineFinishOp) { return false; }
 static bool readsInits(MatmulTileOp op) { return !op.getInit(); }
 static bool readsInits(LinearChunkOp op) { return !op.getInitial(); }
 static bool readsInits(LinearReadOp) { return false; }
+static bool readsInits(RunningMaxOp) { return false; }
 
 namespace {
 
@@ -122,5 +123,6 @@ void attn::registerBufferizationModels(DialectRegistry &registry) {
     MatmulTileOp::attachInterface<TileOpModel<MatmulTileOp>>(*context);
     LinearChunkOp::attachInterface<TileOpModel<LinearChunkOp>>(*context);
     LinearReadOp::attachInterface<TileOpModel<LinearReadOp>>(*context);
+    RunningMaxOp::attachInterface<TileOpModel<RunningMaxOp>>(*context);
   });
 }

@@ -339,3 +339,35 @@ LogicalResult LinearReadOp::verify() {
 void LinearReadOp::getEffects(Effects &effects) {
   addEffects(*this, getDpsInitsMutable(), /*readsInits=*/false, effects);
 }
+
+//===- running_max --------------------------------------------------------===//
+
+LogicalResult RunningMaxOp::verify() {
+  auto input = cast<ShapedType>(getInput().getType());
+  if (failed(verifyRank(*this, "input", getInput(), 4)))
+    return failure();
+  Type element = input.getElementType();
+  if (!element.isF32() && !element.isF64())
+    return emitOpError() << "input: expected f32 or f64, got " << element;
+  for (auto [name, value] : {std::pair{"max", getMax()}, {"step", getStep()}}) {
+    auto type = cast<ShapedType>(value.getType());
+    if (type.getElementType() != element)
+      return emitOpError() << name << ": expected " << element
+                           << " (from input), got " << type.getElementType();
+    if (failed(verifyCompatibleShape(input.getShape(), type.getShape())))
+      return emitOpError() << name << ": expected the sizes of input, got "
+                           << type;
+  }
+  if (Value lengths = getLengths()) {
+    Type type = getElementTypeOrSelf(lengths.getType());
+    if (failed(verifyRank(*this, "lengths", lengths, 1)))
+      return failure();
+    if (!type.isInteger(32) && !type.isInteger(64))
+      return emitOpError() << "lengths: expected i32 or i64, got " << type;
+  }
+  return verifyResults(*this, getDpsInitsMutable());
+}
+
+void RunningMaxOp::getEffects(Effects &effects) {
+  addEffects(*this, getDpsInitsMutable(), /*readsInits=*/false, effects);
+}

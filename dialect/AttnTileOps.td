@@ -368,4 +368,40 @@ def Attn_LinearReadOp : Attn_TileOp<"linear_read",
   }];
 }
 
+def Attn_RunningMaxOp : Attn_TileOp<"running_max",
+    [DestinationStyleOpInterface]> {
+  let summary = "the largest element so far, per feature";
+  let description = [{
+    For each batch entry, head and feature, over the positions t:
+
+        max[t]  = max(max[t-1], x[t])      max[-1] = -inf
+        step[t] = max[t-1] - max[t]        0 where max[t-1] = -inf
+
+    A NaN is no maximum. From the length of its batch entry on, x counts as -inf,
+    whatever it holds. It stands in both the rewrite and the tile stage, where it
+    is of one batch entry, one head and some features.
+
+    | operand | shape |
+    |---|---|
+    | input | B x H x S x M, f32 or f64 |
+    | lengths | B, i32 or i64, optional |
+    | max, step | shape and type of input |
+  }];
+  let arguments = (ins Attn_Shaped:$input, Optional<Attn_Shaped>:$lengths,
+                       Attn_Shaped:$max, Attn_Shaped:$step);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `ins` `(` $input `:` type($input) `)`
+    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
+    `outs` `(` $max `,` $step `:` type($max) `,` type($step) `)`
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return ::mlir::MutableOperandRange(getOperation(), getLengths() ? 2 : 1,
+                                         2);
+    }
+  }];
+}
+
 #endif // ATTN_TILE_OPS_TD

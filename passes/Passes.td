@@ -42,6 +42,85 @@ def DumpStage : Pass<"attn-dump-stage", "::mlir::ModuleOp"> {
 
 // Rewrite: attn -> attn.
 
+def ExpandFavor : Pass<"attn-expand-favor", "::mlir::func::FuncOp"> {
+  let summary = "write attn.favor as softmax or linear attention";
+  let description = [{
+    Guarantees: no `attn.favor` is left. With y = sqrt(scale) k and x = sqrt(scale) q:
+
+    | kind | over all keys | causal |
+    |---|---|---|
+    | positive, hyperbolic | two softmaxes: of the rows of W over the keys, with the logits less half of |y|^2, and of the queries over those rows, with the logsumexp of the first added | linear attention with a decay per token and feature, which follows the running maximum of the logarithms of key features |
+    | trigonometric | linear attention; a key's weight exp(|y|^2 / 2) against its maximum | the same against the running maximum, by a decay per token |
+    | relu | linear attention | linear attention |
+
+    All are exact but for rounding: what makes exponentials stay in range cancels
+    in the quotient, and in causal forms depends on no later token. W of f32
+    beside queries of f16 or bf16 makes the softmaxes compute in f32.
+
+    With `favor=textbook` positive and hyperbolic features are those of the code
+    that the method was published with, for comparison: exp(w.x - |x|^2 / 2 -
+    max) + 1e-6, max being that of a query's w.x, and for keys that of all keys
+    and features. It draws small features to the mean of the values, and the
+    causal form reads later tokens.
+
+    ```mlir
+    %o = attn.favor %q, %k, %v, %w kind(positive) : ...
+      ->
+    %o1, %lse = attn.gqa %rows, %k, %v scale(0.35) score { ... } : ...
+    %o = attn.gqa %q, %rows, %o1 scale(0.35) score { ... } : ...
+    ```
+  }];
+  let options = [
+    Option<"favor", "favor", "std::string", /*default=*/"\"exact\"",
+           "exact, or textbook for positive and hyperbolic features">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ExpandRandomFeatures
+    : Pass<"attn-expand-random-features", "::mlir::func::FuncOp"> {
+  let summary = "make random projections constants";
+  let description = [{
+    Guarantees: no `attn.random_features` is left. Its entries are drawn by the
+    compiler, in f64 with operations that every machine rounds alike, and rounded
+    to the type. More than 2^24 entries are refused.
+
+    ```mlir
+    %w = attn.random_features seed(7) orthogonal : tensor<256x64xf32>
+      ->
+    %w = arith.constant dense<...> : tensor<256x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def ExpandFeatures : Pass<"attn-expand-features", "::mlir::func::FuncOp"> {
+  let summary = "write feature maps as linalg";
+  let description = [{
+    Guarantees: no `attn.feature_map` is left, and no `attn.linear` has a feature
+    clause: the maps of one are applied to its query and key, in their type. A
+    projection is a product of matrices, |x|^2 and the sums of a softmax are
+    reductions over rows, and the features themselves elementwise code in the
+    type of sums, which may be over two halves that are concatenated. A softmax
+    subtracts its maximum first.
+
+    ```mlir
+    %o = attn.linear %q, %k, %v feature(#attn.elu1) : ...
+      ->
+    %fq = linalg.generic ins(%q) outs(%empty) { cmpf, addf, exp, select }
+    %fk = linalg.generic ins(%k) outs(%empty) { cmpf, addf, exp, select }
+    %o = attn.linear %fq, %fk, %v : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ExpandClauses : Pass<"attn-expand-clauses", "::mlir::func::FuncOp"> {
   let summary = "say clauses on single logits in regions";
   let description = [{
@@ -242,6 +321,23 @@ def TileMatmul : Pass<"attn-tile-matmul", "func::FuncOp"> {
   }];
   let dependentDialects = ["::mlir::attn::AttnDialect",
                            "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def TileRunningMax : Pass<"attn-tile-running-max", "func::FuncOp"> {
+  let summary = "run running maxima in parallel";
+  let description = [{
+    Needs: `attn.running_max` on tensors. Guarantees: each is of one batch entry,
+    one head and at most 256 features, in a parallel loop (`scf.forall`).
+
+    ```mlir
+    %max, %step = attn.running_max ins(%x) outs(%m, %s)
+      ->
+    scf.forall (%b, %h, %r) ... { attn.running_max ins(%tile) ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
@@ -521,6 +617,18 @@ def LowerMatmul : Pass<"attn-lower-matmul", "func::FuncOp"> {
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def LowerRunningMax : Pass<"attn-lower-running-max", "func::FuncOp"> {
+  let summary = "lower bufferized running maxima to vector code";
+  let description = [{
+    Needs: `attn.running_max` on buffers. Guarantees: none is left. Features are
+    lanes; the maxima so far are the row of the result before.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];

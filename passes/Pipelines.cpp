@@ -60,6 +60,13 @@ void attn::buildSource(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void attn::buildRewrite(OpPassManager &pm, const PipelineOptions &options) {
+  // FAVOR+ is softmax or linear attention.
+  ExpandFavorOptions favor;
+  favor.favor = options.favor;
+  pm.addNestedPass<func::FuncOp>(createExpandFavor(favor));
+  // Projections are constants, and features are linear algebra.
+  pm.addNestedPass<func::FuncOp>(createExpandRandomFeatures());
+  pm.addNestedPass<func::FuncOp>(createExpandFeatures());
   // What changes single logits is a region.
   pm.addNestedPass<func::FuncOp>(createExpandClauses());
   // Merged results are plain arithmetic.
@@ -81,6 +88,8 @@ void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createTileLinear());
   // Products of matrices are loops over tiles of the result.
   pm.addNestedPass<func::FuncOp>(createTileMatmul());
+  // And running maxima, by batch entries, heads and features.
+  pm.addNestedPass<func::FuncOp>(createTileRunningMax());
   addSimplification(pm);
   endStage(pm, options, "tile");
 }
@@ -96,6 +105,7 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
   lower.exact = options.exact;
   pm.addNestedPass<func::FuncOp>(createLowerTiles(lower));
   pm.addNestedPass<func::FuncOp>(createLowerMatmul());
+  pm.addNestedPass<func::FuncOp>(createLowerRunningMax());
   addSimplification(pm);
   // The sizes of scratch buffers are known before the loops, so that there can
   // be one buffer per thread.
@@ -111,6 +121,8 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 void attn::buildDecompose(OpPassManager &pm, const PipelineOptions &options) {
+  // Projections are the same numbers on every device.
+  pm.addNestedPass<func::FuncOp>(createExpandRandomFeatures());
   // Attention is linalg in f64, as it is defined; no rewrite has run.
   pm.addNestedPass<func::FuncOp>(createDecomposeSoftmax());
   pm.addNestedPass<func::FuncOp>(createDecomposeLinear());

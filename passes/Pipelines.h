@@ -22,6 +22,10 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
   PassOptions::Option<bool> exact{
       *this, "exact", llvm::cl::init(false),
       llvm::cl::desc("the exponential of f32 for bf16, too")};
+  PassOptions::Option<std::string> favor{
+      *this, "favor", llvm::cl::init("exact"),
+      llvm::cl::desc("exact, or textbook: the stabiliser that FAVOR+ was "
+                     "published with")};
   PassOptions::Option<bool> countTiles{
       *this, "count-tiles", llvm::cl::init(false),
       llvm::cl::desc("also emit NAME.tiles, which counts a call's tiles")};

@@ -44,6 +44,10 @@ struct EngineOptions {
   /// The exponential of f32 (2 ulp) for bf16, too, where by default one of
   /// relative error 9e-5 is used, a fortieth of what rounding to bf16 leaves.
   bool exact = false;
+  /// "exact", or "textbook": attn.favor with the stabiliser that it was
+  /// published with, which is not what the op means; to be compared with on
+  /// device "cpu".
+  std::string favor = "exact";
   /// Also compile the counters that Program::tiles() reads.
   bool countTiles = false;
   /// Also compile the functions that Program::maskMap() calls.

@@ -108,8 +108,11 @@ static bool isAllowedAfter(StringRef stage, Operation *op) {
   Dialect *dialect = op->getDialect();
   if (!dialect)
     return false;
-  if (stage == "source" || stage == "rewrite")
+  if (stage == "source")
     return isSourceOp(op);
+  // Passes read elements where they know them to be.
+  if (stage == "rewrite")
+    return isSourceOp(op) || isa<RunningMaxOp, tensor::ExtractOp>(op);
   if (stage == "tile")
     return !isa<SoftmaxFamilyInterface, MergeOp, LinearOp, FeatureMapOp,
                 RandomFeaturesOp, FavorOp>(op);

@@ -49,6 +49,10 @@ void emitLinearRecurrence(const KernelBuilder &kb, LinearChunkOp op);
 LogicalResult lowerMatmul(RewriterBase &rewriter, MatmulTileOp op,
                           const TargetInfo &target);
 
+/// Replaces a bufferized attn.running_max by loops over positions and features.
+LogicalResult lowerRunningMax(RewriterBase &rewriter, RunningMaxOp op,
+                              const TargetInfo &target);
+
 /// Turns a bufferized parallel loop into an OpenMP loop with dynamic schedule,
 /// and the buffers allocated in it into one per thread.
 LogicalResult parallelizeTiles(RewriterBase &rewriter, scf::ForallOp op);

@@ -34,6 +34,7 @@ public:
   SmallVector<Value> build(OnlineMergeOp op);
   SmallVector<Value> build(OnlineFinishOp op);
   SmallVector<Value> build(MatmulTileOp op);
+  SmallVector<Value> build(RunningMaxOp op);
 
 private:
   using Maps = ArrayRef<ArrayRef<int64_t>>;
@@ -293,6 +294,45 @@ SmallVector<Value> TileDecomposer::build(MatmulTileOp op) {
   })};
 }
 
+/// max[t] = max_{u <= t} x[u] and step[t] = max_{u < t} x[u] - max[t]
+SmallVector<Value> TileDecomposer::build(RunningMaxOp op) {
+  auto maxOf = [&](arith::CmpIPredicate order) {
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(builder, loc, op.getInput());
+    return buildPlainGeneric(
+        builder, loc, {op.getInput()}, filled(sizes, -infinity),
+        {{0, 1, 3, 4}, {0, 1, 2, 4}}, 5, [&](ValueRange args) {
+          Value other = linalg::IndexOp::create(builder, loc, 3);
+          Value isSeen =
+              arith::CmpIOp::create(builder, loc, order, other,
+                                    linalg::IndexOp::create(builder, loc, 2));
+          if (op.getLengths()) {
+            Value length =
+                buildPerBatch(builder, loc, op.getLengths(),
+                              linalg::IndexOp::create(builder, loc, 0));
+            isSeen = apply<arith::AndIOp>(
+                isSeen,
+                arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                      other, length));
+          }
+          Value x = wide(args[0]);
+          Value isLarger = arith::CmpFOp::create(
+              builder, loc, arith::CmpFPredicate::OGT, x, args[1]);
+          return select(apply<arith::AndIOp>(isSeen, isLarger), x, args[1]);
+        });
+  };
+  Value max = maxOf(arith::CmpIPredicate::ule);
+  Value before = maxOf(arith::CmpIPredicate::ult);
+  const int64_t all[] = {0, 1, 2, 3};
+  return {
+      map({max}, op.getMax(), {all, all},
+          [](ValueRange args) { return args[0]; }),
+      map({before, max}, op.getStep(), {all, all, all}, [&](ValueRange args) {
+        return select(isEqual(args[0], -infinity), makeFloat(0.0),
+                      apply<arith::SubFOp>(args[0], args[1]));
+      })};
+}
+
 namespace {
 
 struct DecomposeTilesPass
@@ -301,7 +341,7 @@ struct DecomposeTilesPass
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) {
       if (isa<OnlineSoftmaxOp, PackQueryOp, OnlineMergeOp, OnlineFinishOp,
-              MatmulTileOp, LinearChunkOp, LinearReadOp>(op))
+              MatmulTileOp, LinearChunkOp, LinearReadOp, RunningMaxOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -316,7 +356,7 @@ struct DecomposeTilesPass
       SmallVector<Value> results =
           llvm::TypeSwitch<Operation *, SmallVector<Value>>(op)
               .Case<OnlineSoftmaxOp, OnlineMergeOp, OnlineFinishOp,
-                    MatmulTileOp>(
+                    MatmulTileOp, RunningMaxOp>(
                   [&](auto tileOp) { return decomposer.build(tileOp); })
               .Case<LinearChunkOp, LinearReadOp>([&](auto tileOp) {
                 return LinearTileBuilder(builder, op->getLoc()).build(tileOp);

@@ -106,12 +106,10 @@ Value attn::roundOnce(OpBuilder &builder, Location loc, Value value,
                       FloatType type) {
   if (type == value.getType())
     return value;
-  if (type.getWidth() == 16) {
+  if (type.getWidth() == 16 && value.getType().isF64()) {
     // Exact from here on, so that going through f32 does no harm.
     value = roundToNarrow(builder, loc, value, type);
-    if (value.getType().isF64())
-      value =
-          arith::TruncFOp::create(builder, loc, builder.getF32Type(), value);
+    value = arith::TruncFOp::create(builder, loc, builder.getF32Type(), value);
   }
   return arith::TruncFOp::create(builder, loc, type, value);
 }

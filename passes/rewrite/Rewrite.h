@@ -18,6 +18,19 @@ LogicalResult expandClauses(RewriterBase &rewriter, SoftmaxFamilyInterface op);
 /// description.
 void expandMerge(RewriterBase &rewriter, MergeOp op, FloatType type);
 
+/// Replaces `op` by a constant. Fails, with an error, for one that is too
+/// large.
+LogicalResult expandRandomFeatures(RewriterBase &rewriter, RandomFeaturesOp op);
+
+/// Replaces `op` by softmax or linear attention; see the pass's description.
+void expandFavor(RewriterBase &rewriter, FavorOp op, bool isTextbook);
+
+/// Makes the feature clause of `op`, if there is one, attn.feature_map.
+void expandFeatureClause(RewriterBase &rewriter, LinearOp op);
+
+/// Replaces `op` by linalg operations in the type of sums.
+LogicalResult expandFeatureMap(RewriterBase &rewriter, FeatureMapOp op);
+
 } // namespace mlir::attn
 
 #endif // ATTN_PASSES_REWRITE_REWRITE_H

@@ -29,6 +29,9 @@ LogicalResult tileLinear(RewriterBase &rewriter, LinearOp op,
 LogicalResult tileMatmul(RewriterBase &rewriter, linalg::LinalgOp op,
                          const TargetInfo &target);
 
+/// Makes `op` a parallel loop over batch entries, heads and features.
+void tileRunningMax(RewriterBase &rewriter, RunningMaxOp op);
+
 /// Puts the sinks of the rows of `tile` into `state`, the acc, max and sum of a
 /// query tile that has seen no key.
 void emitSinkState(OpBuilder &builder, SoftmaxFamilyInterface op,

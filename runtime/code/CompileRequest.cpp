@@ -26,6 +26,7 @@ std::string encode(const CompileRequest &request) {
   bytes.text(options.target);
   bytes.text(options.dumpDir);
   bytes.number(options.exact);
+  bytes.text(options.favor);
   bytes.number(options.countTiles);
   bytes.number(options.mapMask);
   bytes.number(options.remarks);
@@ -47,6 +48,7 @@ Result<CompileRequest> decodeRequest(std::string_view encoded) {
   options.target = bytes.text();
   options.dumpDir = bytes.text();
   options.exact = bytes.number(1);
+  options.favor = bytes.text();
   options.countTiles = bytes.number(1);
   options.mapMask = bytes.number(1);
   options.remarks = bytes.number(1);

@@ -137,6 +137,7 @@ Result<void> Compilation::runPipelines(const std::string &targetName) {
   options.target = targetName;
   options.dump = request.options.dumpDir;
   options.exact = request.options.exact;
+  options.favor = request.options.favor;
   options.countTiles = request.options.countTiles;
   options.mapMask = request.options.mapMask;
   PassManager passes(&context);
@@ -233,6 +234,10 @@ Result<void> checkOptions(const CompileRequest &request) {
     return Error{ErrorCode::unsupported,
                  "option device: expected cpu or reference, got '" +
                      options.device + "'"};
+  if (options.favor != "exact" && options.favor != "textbook")
+    return Error{ErrorCode::invalidArgument,
+                 "option favor: expected exact or textbook, got '" +
+                     options.favor + "'"};
   StringRef stage = options.referenceStage;
   if (stage != "source" && stage != "rewrite" && stage != "tile")
     return Error{ErrorCode::invalidArgument,

@@ -384,3 +384,27 @@ func.func @integers_in_a_matrix(
       outs(%c : memref<4x5xi32>) tile(8, 48) panel(48)
   return
 }
+
+// -----
+
+func.func @running_max_type(%x: memref<1x1x9x8xf16>) {
+  // expected-error @below {{'attn.running_max' op input: expected f32 or f64, got 'f16'}}
+  attn.running_max ins(%x : memref<1x1x9x8xf16>) outs(%x, %x : memref<1x1x9x8xf16>, memref<1x1x9x8xf16>)
+  return
+}
+
+// -----
+
+func.func @running_max_sizes(%x: memref<1x1x9x8xf32>, %y: memref<1x1x8x8xf32>) {
+  // expected-error @below {{'attn.running_max' op step: expected the sizes of input, got 'memref<1x1x8x8xf32>'}}
+  attn.running_max ins(%x : memref<1x1x9x8xf32>) outs(%x, %y : memref<1x1x9x8xf32>, memref<1x1x8x8xf32>)
+  return
+}
+
+// -----
+
+func.func @running_max_lengths(%x: memref<1x1x9x8xf32>, %n: memref<1xf32>) {
+  // expected-error @below {{'attn.running_max' op lengths: expected i32 or i64, got 'f32'}}
+  attn.running_max ins(%x : memref<1x1x9x8xf32>) lengths(%n : memref<1xf32>) outs(%x, %x : memref<1x1x9x8xf32>, memref<1x1x9x8xf32>)
+  return
+}

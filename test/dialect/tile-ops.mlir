@@ -108,3 +108,13 @@ func.func @matrix_tiles(
       transpose_left transpose_right
   return %r : tensor<?x?xbf16>
 }
+
+// CHECK-LABEL: func @running_max
+// CHECK: attn.running_max ins(%{{.*}} : tensor<?x2x?x8xf32>) lengths(%{{.*}} : tensor<?xi32>) outs(%{{.*}}, %{{.*}} : tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>) -> tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>
+// CHECK: attn.running_max ins(%{{.*}} : memref<1x1x9x8xf64>) outs(%{{.*}}, %{{.*}} : memref<1x1x9x8xf64>, memref<1x1x9x8xf64>){{$}}
+func.func @running_max(%x: tensor<?x2x?x8xf32>, %n: tensor<?xi32>, %y: memref<1x1x9x8xf64>) {
+  %r:2 = attn.running_max ins(%x : tensor<?x2x?x8xf32>) lengths(%n : tensor<?xi32>)
+      outs(%x, %x : tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>) -> tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>
+  attn.running_max ins(%y : memref<1x1x9x8xf64>) outs(%y, %y : memref<1x1x9x8xf64>, memref<1x1x9x8xf64>)
+  return
+}

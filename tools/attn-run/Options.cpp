@@ -192,6 +192,7 @@ static const std::vector<Option> &table() {
       {"--threads", Takes::value, false, setThreads},
       {"--emit", Takes::value, false, setEmit},
       flag("--exact", [](Options &o) -> auto & { return o.engine.exact; }),
+      text("--favor", [](Options &o) -> auto & { return o.engine.favor; }),
       flag("--explain", [](Options &o) -> auto & { return o.engine.explain; }),
       flag("--remarks", [](Options &o) -> auto & { return o.engine.remarks; }),
       {"--cache-dir", Takes::value, false, setCacheDir},
@@ -359,6 +360,8 @@ attention in a model.
                       with -o NAME.o write obj, an object file to link, and
                       NAME.h, which declares its functions for C and C++
   --exact             the exponential of f32 for bf16, too
+  --favor=FORM        exact, or textbook: attn.favor with the stabiliser that it
+                      was published with
   --plot-mask=FILE    draw the tiles of a mask as SVG: which are skipped, run
                       without mask code and with it; small ones with elements.
                       --plot-attention=N, --plot-batch=N, --plot-head=N say of

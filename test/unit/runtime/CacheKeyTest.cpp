@@ -39,6 +39,7 @@ TEST(CacheKey, everything_that_changes_the_code_changes_the_key) {
            [](auto &r) { r.options.referenceStage = "tile"; },
            [](auto &r) { r.options.target = "cpu:avx2"; },
            [](auto &r) { r.options.exact = true; },
+           [](auto &r) { r.options.favor = "textbook"; },
            [](auto &r) { r.options.countTiles = true; },
            [](auto &r) { r.options.mapMask = true; },
            [](auto &r) { r.options.remarks = true; },

@@ -319,6 +319,7 @@ TEST(ModuleCache, options_make_a_difference) {
            [](CompileRequest &r) { r.options.referenceStage = "tile"; },
            [](CompileRequest &r) { r.options.target = "cpu:generic"; },
            [](CompileRequest &r) { r.options.exact = true; },
+           [](CompileRequest &r) { r.options.favor = "textbook"; },
            [](CompileRequest &r) { r.options.countTiles = true; },
            [](CompileRequest &r) { r.options.mapMask = true; },
            [](CompileRequest &r) { r.options.remarks = true; },

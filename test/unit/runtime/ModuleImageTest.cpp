@@ -93,6 +93,7 @@ TEST(CompileRequest, comes_back_as_it_was) {
   request.options.target = "cpu:avx2";
   request.options.dumpDir = "d";
   request.options.exact = true;
+  request.options.favor = "textbook";
   request.options.countTiles = true;
   request.options.remarks = true;
   request.output = "asm";
@@ -105,6 +106,7 @@ TEST(CompileRequest, comes_back_as_it_was) {
   EXPECT_EQ(got->options.target, "cpu:avx2");
   EXPECT_EQ(got->options.dumpDir, "d");
   EXPECT_TRUE(got->options.exact);
+  EXPECT_EQ(got->options.favor, "textbook");
   EXPECT_TRUE(got->options.countTiles);
   EXPECT_TRUE(got->options.remarks);
   EXPECT_EQ(got->output, "asm");
