@@ -325,6 +325,30 @@ def TileMatmul : Pass<"attn-tile-matmul", "func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def TileElementwise : Pass<"attn-tile-elementwise", "func::FuncOp"> {
+  let summary = "run elementwise code on all threads";
+  let description = [{
+    Needs: linalg on tensors, after attn-tile-matmul. Guarantees: an op whose
+    operands go by projected permutations of its loops is a parallel loop
+    (`scf.forall`) over its leading loops that are parallel, around itself on
+    slices. An iteration has about 8192 elements. Ops that are known to have no
+    more, and those inside of loops, stay as they are.
+
+    ```mlir
+    %r = linalg.generic ins(%x : tensor<?x64xf32>) outs(%y : tensor<?x64xf32>)
+      ->
+    %r = scf.forall (%i) = (0) to (%n) step (128) shared_outs(%out = %y) {
+      %s = linalg.generic ins(%xi : tensor<?x64xf32>) outs(%yi : tensor<?x64xf32>)
+      scf.forall.in_parallel { tensor.parallel_insert_slice %s ... }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def TileRunningMax : Pass<"attn-tile-running-max", "func::FuncOp"> {
   let summary = "run running maxima in parallel";
   let description = [{
@@ -622,6 +646,32 @@ def LowerMatmul : Pass<"attn-lower-matmul", "func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def LowerElementwise : Pass<"attn-lower-elementwise", "func::FuncOp"> {
+  let summary = "lower elementwise code on buffers to vector code";
+  let description = [{
+    Needs: linalg on buffers. Guarantees: an op is loops around vectors along its
+    last loop, and scalars for what is left of a row, if its operands have their
+    rows there with unit stride or none of that loop, and all of its body has a
+    vector form. Where the last loop is a reduction by addition, multiplication,
+    maximum or minimum, there is a vector of partial results, which are combined
+    by halves. Any other op stays as it is, with a remark that says why.
+
+    ```mlir
+    linalg.generic ins(%x : memref<?x64xf32>) outs(%y : memref<?x64xf32>) { math.exp }
+      ->
+    scf.for %i ... { scf.for %j = %c0 to %c64 step %c16 {
+      %v = vector.load %x[%i, %j] : vector<16xf32>
+      %e = math.exp %v : vector<16xf32>
+      vector.store %e, %y[%i, %j]
+    } }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def LowerRunningMax : Pass<"attn-lower-running-max", "func::FuncOp"> {
   let summary = "lower bufferized running maxima to vector code";
   let description = [{
@@ -637,11 +687,14 @@ def LowerRunningMax : Pass<"attn-lower-running-max", "func::FuncOp"> {
 def ExpandVectorMath : Pass<"attn-expand-vector-math", "func::FuncOp"> {
   let summary = "replace math functions on f32 and f64 by vector code";
   let description = [{
-    Guarantees: no `math.exp`, `math.exp2`, `math.tanh`, `math.log` on f32, f64 or
-    vectors of them is left, and no `math.fma` where the target has none: each
-    would be a call of the math library per lane.
+    Guarantees: no `math.exp`, `math.exp2`, `math.tanh`, `math.log`, `math.sin`,
+    `math.cos` on f32, f64 or vectors of them is left, and no `math.fma` where the
+    target has none: each would be a call of the math library per lane. Sines and
+    cosines of more than 2^20 still are.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }
 

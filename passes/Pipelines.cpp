@@ -88,7 +88,9 @@ void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createTileLinear());
   // Products of matrices are loops over tiles of the result.
   pm.addNestedPass<func::FuncOp>(createTileMatmul());
-  // And running maxima, by batch entries, heads and features.
+  // What is left of linalg runs by blocks of rows, and running maxima by batch
+  // entries, heads and features.
+  pm.addNestedPass<func::FuncOp>(createTileElementwise());
   pm.addNestedPass<func::FuncOp>(createTileRunningMax());
   addSimplification(pm);
   endStage(pm, options, "tile");
@@ -106,6 +108,8 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createLowerTiles(lower));
   pm.addNestedPass<func::FuncOp>(createLowerMatmul());
   pm.addNestedPass<func::FuncOp>(createLowerRunningMax());
+  // Elementwise code is vector code, too.
+  pm.addNestedPass<func::FuncOp>(createLowerElementwise());
   addSimplification(pm);
   // The sizes of scratch buffers are known before the loops, so that there can
   // be one buffer per thread.

@@ -9,6 +9,7 @@
 #include "passes/cpu/KernelBuilder.h"
 
 #include "dialect/Attn.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -48,6 +49,11 @@ void emitLinearRecurrence(const KernelBuilder &kb, LinearChunkOp op);
 /// Replaces a bufferized attn.matmul_tile by loops over register blocks.
 LogicalResult lowerMatmul(RewriterBase &rewriter, MatmulTileOp op,
                           const TargetInfo &target);
+
+/// Replaces `op` on buffers by vector code along its last loop, if it has any;
+/// see the pass's description.
+LogicalResult lowerElementwise(RewriterBase &rewriter, linalg::LinalgOp op,
+                               const TargetInfo &target);
 
 /// Replaces a bufferized attn.running_max by loops over positions and features.
 LogicalResult lowerRunningMax(RewriterBase &rewriter, RunningMaxOp op,

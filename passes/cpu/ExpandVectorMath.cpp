@@ -63,11 +63,11 @@ struct ExpandVectorMathPass
     if (!target)
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
-    patterns.add<ExpandUnary<math::ExpOp, emitExp>,
-                 ExpandUnary<math::Exp2Op, emitExp2>,
-                 ExpandUnary<math::TanhOp, emitTanh>,
-                 ExpandUnary<math::LogOp, emitLog>, SplitFma>(&getContext(),
-                                                              *target);
+    patterns.add<
+        ExpandUnary<math::ExpOp, emitExp>, ExpandUnary<math::Exp2Op, emitExp2>,
+        ExpandUnary<math::TanhOp, emitTanh>, ExpandUnary<math::LogOp, emitLog>,
+        ExpandUnary<math::SinOp, emitSin>, ExpandUnary<math::CosOp, emitCos>,
+        SplitFma>(&getContext(), *target);
     ExplainListener listener(getArgument());
     if (failed(applyPatternsGreedily(
             getOperation(), std::move(patterns),

@@ -39,6 +39,11 @@ Value emitTanh(const KernelBuilder &kb, Value x);
 /// ln(x), at most 2 ulp; -inf at 0, NaN below.
 Value emitLog(const KernelBuilder &kb, Value x);
 
+/// sin(x) and cos(x), at most 2 ulp. A vector in which any |x| is above 2^20
+/// takes the functions of the math library.
+Value emitSin(const KernelBuilder &kb, Value x);
+Value emitCos(const KernelBuilder &kb, Value x);
+
 } // namespace mlir::attn
 
 #endif // ATTN_PASSES_CPU_VECTORMATH_H

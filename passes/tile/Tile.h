@@ -29,6 +29,9 @@ LogicalResult tileLinear(RewriterBase &rewriter, LinearOp op,
 LogicalResult tileMatmul(RewriterBase &rewriter, linalg::LinalgOp op,
                          const TargetInfo &target);
 
+/// Makes `op` a parallel loop over blocks of rows; see the pass's description.
+LogicalResult tileElementwise(RewriterBase &rewriter, linalg::LinalgOp op);
+
 /// Makes `op` a parallel loop over batch entries, heads and features.
 void tileRunningMax(RewriterBase &rewriter, RunningMaxOp op);
 

@@ -308,7 +308,7 @@ struct TileMatmulPass : public attn::impl::TileMatmulBase<TileMatmulPass> {
     ExplainingRewriter rewriter(*this, &getContext());
     for (linalg::LinalgOp op : ops) {
       rewriter.visit(op);
-      // What sums over something is slow as plain loops: say why it stays.
+      // What sums over something may have been meant as one: say why it stays.
       if (succeeded(tileMatmul(rewriter, op, *target)) ||
           op.getNumReductionLoops() == 0)
         continue;
@@ -316,7 +316,7 @@ struct TileMatmulPass : public attn::impl::TileMatmulBase<TileMatmulPass> {
           op->getLoc(),
           remark::RemarkOpts::name("matmul-tiles").category("attn-tile"))
           << ("'" + op->getName().getStringRef() +
-              "' runs as plain loops: " + rewriter.getReason())
+              "' is no tiled product of matrices: " + rewriter.getReason())
                  .str();
     }
   }

@@ -41,7 +41,7 @@
 // REGIONS: [Missed] region-width | Category:attn-cpu | Remark="'attn.online_softmax' keep region in lanes of 64 bits: '[[OP:arith.[a-z]*]]' does not fit 32 bits"
 
 // PRODUCTS: tile-sizes {{.*}}'linalg.matmul' tile {{[0-9]+}} by {{[0-9]+}}, panel {{[0-9]+}}
-// PRODUCTS: [Missed] matmul-tiles | Category:attn-tile | Remark="'linalg.generic' runs as plain loops: expected a result with rows and columns"
+// PRODUCTS: [Missed] matmul-tiles | Category:attn-tile | Remark="'linalg.generic' is no tiled product of matrices: expected a result with rows and columns"
 // PRODUCTS: kernel {{.*}}'attn.matmul_tile' fma products, panels of {{[0-9]+}} columns, packed"
 // DIRECT: kernel {{.*}}'attn.matmul_tile' fma products, panels of 24 columns, packed unless there are few rows
 // PAIRS: kernel {{.*}}'attn.matmul_tile' dot products

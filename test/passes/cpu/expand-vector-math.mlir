@@ -35,6 +35,27 @@ module attributes {attn.target = "cpu:generic"} {
 
 // -----
 
+// The library is called where some element is too large.
+// CHECK-LABEL: func @waves
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: vector<8xf32>, %[[Y:[a-z0-9]+]]: f64
+// CHECK:         %[[LARGE:.*]] = vector.reduction <or>
+// CHECK:         scf.if %[[LARGE]]
+// CHECK-NEXT:      llvm.intr.sin(%[[X]])
+// CHECK:         } else {
+// CHECK:           arith.extf
+// CHECK:         scf.if
+// CHECK-NEXT:      llvm.intr.cos(%[[Y]])
+// CHECK-NOT:     math.{{sin|cos}}
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @waves(%x: vector<8xf32>, %y: f64) -> (vector<8xf32>, f64) {
+    %0 = math.sin %x : vector<8xf32>
+    %1 = math.cos %y : f64
+    return %0, %1 : vector<8xf32>, f64
+  }
+}
+
+// -----
+
 // Types that regions don't compute in have no vector code here.
 
 // CHECK-LABEL: func @leaves_f80

@@ -137,3 +137,21 @@ func.func @linear_read(%q: tensor<2x?x5xf32>, %s: tensor<6x16xf32>, %o: tensor<2
       scale(0.5) outs(%o : tensor<2x?x3xf32>) rows(%c8) -> tensor<2x?x3xf32>
   return %r : tensor<2x?x3xf32>
 }
+
+// The maximum so far is one over all positions up to each.
+// CHECK-LABEL: func @running_max
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<1x2x9x4xf32>
+// CHECK:         %[[MAX:.*]] = linalg.generic {{.*}}["parallel", "parallel", "parallel", "reduction", "parallel"]} ins(%[[X]] :
+// CHECK:           arith.cmpi ule
+// CHECK:         %[[BEFORE:.*]] = linalg.generic {{.*}}["parallel", "parallel", "parallel", "reduction", "parallel"]} ins(%[[X]] :
+// CHECK:           arith.cmpi ult
+// CHECK:         linalg.generic {{.*}} ins(%[[MAX]] :
+// CHECK:         linalg.generic {{.*}} ins(%[[BEFORE]], %[[MAX]] :
+// CHECK:           arith.subf
+// CHECK-NOT:     attn.
+func.func @running_max(%x: tensor<1x2x9x4xf32>) -> (tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>) {
+  %e = tensor.empty() : tensor<1x2x9x4xf32>
+  %r:2 = attn.running_max ins(%x : tensor<1x2x9x4xf32>) outs(%e, %e : tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>)
+      -> tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>
+  return %r#0, %r#1 : tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>
+}

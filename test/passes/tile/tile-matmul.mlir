@@ -123,10 +123,10 @@ module attributes {attn.target = "cpu:avx2"} {
 // What is not such a product stays, with the reason.
 
 // REMARK:        remark: {{.*}}tile-sizes{{.*}}'linalg.matmul' tile 256 by 192, panel 48
-// REMARK:        remark: {{.*}}matmul-tiles{{.*}}'linalg.generic' runs as plain loops: expected a sum of f32 or f64, or f16 or bf16 throughout
-// REMARK:        'linalg.generic' runs as plain loops: expected a sum of products
-// REMARK:        'linalg.generic' runs as plain loops: expected each dimension to have a loop of its own
-// REMARK:        'linalg.contract' runs as plain loops: expected f32 or f64 for a sum over two dimensions
+// REMARK:        remark: {{.*}}matmul-tiles{{.*}}'linalg.generic' is no tiled product of matrices: expected a sum of f32 or f64, or f16 or bf16 throughout
+// REMARK:        'linalg.generic' is no tiled product of matrices: expected a sum of products
+// REMARK:        'linalg.generic' is no tiled product of matrices: expected each dimension to have a loop of its own
+// REMARK:        'linalg.contract' is no tiled product of matrices: expected f32 or f64 for a sum over two dimensions
 
 // CHECK-LABEL: func @stays
 // CHECK-NOT:     attn.matmul_tile

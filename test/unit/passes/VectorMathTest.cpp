@@ -155,6 +155,8 @@ constexpr Function kExp{"exp", std::exp};
 constexpr Function kExp2{"exp2", std::exp2};
 constexpr Function kTanh{"tanh", std::tanh};
 constexpr Function kLog{"log", std::log};
+constexpr Function kSin{"sin", std::sin};
+constexpr Function kCos{"cos", std::cos};
 
 constexpr float kInfinityF32 = std::numeric_limits<float>::infinity();
 constexpr float kNaNF32 = std::numeric_limits<float>::quiet_NaN();
@@ -210,6 +212,37 @@ TEST_P(VectorMath, Log) {
                               {kInfinityF32, kInfinityF32},
                               {-kInfinityF32, kNaNF32},
                               {kNaNF32, kNaNF32}});
+}
+
+TEST_P(VectorMath, SinAndCos) {
+  for (const Function &wave : {kSin, kCos}) {
+    expectAccurate(wave, range(1.0f, 2.0f), 2);
+    expectAccurate(wave, range(1e-30f, 0x1p20f, 1009), 2);
+    expectAccurate(wave, range(-1e-30f, -0x1p20f, 1009), 2);
+    // Beyond, where it is the math library.
+    expectAccurate(wave, range(0x1p20f, 3e38f, 100003), 2);
+  }
+  expectValues<float>("sin", {{0, 0},
+                              {kInfinityF32, kNaNF32},
+                              {-kInfinityF32, kNaNF32},
+                              {kNaNF32, kNaNF32}});
+  expectValues<float>(
+      "cos", {{0, 1}, {-0.0f, 1}, {kInfinityF32, kNaNF32}, {kNaNF32, kNaNF32}});
+}
+
+TEST_P(VectorMath, SinAndCosOfF64) {
+  for (const Function &wave : {kSin, kCos}) {
+    expectAccurate(wave, range(1.0, 2.0), 2);
+    expectAccurate(wave, range(1e-30, 0x1p20, 1009), 2);
+    expectAccurate(wave, range(-1e-30, -0x1p20, 1009), 2);
+    expectAccurate(wave, range(0x1p20, 1e15, 100003), 2);
+  }
+  // Next to multiples of pi/2, where little of x is left.
+  std::vector<double> zeros;
+  for (int n = 1; n < 600000; n += 7)
+    zeros.push_back(n * 1.5707963267948966);
+  expectAccurate(kSin, zeros, 2);
+  expectAccurate(kCos, zeros, 2);
 }
 
 TEST_P(VectorMath, ExpOfF64) {
