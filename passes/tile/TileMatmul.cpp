@@ -7,7 +7,7 @@
 
 #include "passes/Passes.h"
 #include "passes/analysis/Explain.h"
-#include "passes/tile/MatrixProduct.h"
+#include "passes/analysis/MatrixProduct.h"
 #include "passes/tile/Tile.h"
 #include "passes/tile/TileShape.h"
 

@@ -2,7 +2,7 @@
 //
 // See MatrixProduct.h.
 
-#include "passes/tile/MatrixProduct.h"
+#include "passes/analysis/MatrixProduct.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -122,6 +122,9 @@ FailureOr<MatrixProduct> attn::matchMatrixProduct(RewriterBase &rewriter,
     if (!a || !b || llvm::is_contained(a->leading, column) ||
         llvm::is_contained(b->leading, row))
       continue;
+    product.row = row;
+    product.column = column;
+    product.depth = depth;
     product.left = *a;
     product.right = *b;
     llvm::erase(product.reductions, depth);

@@ -2,8 +2,8 @@
 //
 // Recognises products of matrices, whatever linalg op they are written as.
 
-#ifndef ATTN_PASSES_TILE_MATRIXPRODUCT_H
-#define ATTN_PASSES_TILE_MATRIXPRODUCT_H
+#ifndef ATTN_PASSES_ANALYSIS_MATRIXPRODUCT_H
+#define ATTN_PASSES_ANALYSIS_MATRIXPRODUCT_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
@@ -22,8 +22,9 @@ struct MatrixFactor {
 /// may be transposed. In front they have any of the dimensions b and r.
 struct MatrixProduct {
   MatrixFactor left, right;
-  SmallVector<unsigned> batch;      ///< the loops b
-  SmallVector<unsigned> reductions; ///< the loops r
+  SmallVector<unsigned> batch;             ///< the loops b
+  SmallVector<unsigned> reductions;        ///< the loops r
+  unsigned row = 0, column = 0, depth = 0; ///< the loops m, n and k
 };
 
 /// `op` as a product of matrices that the lane form computes; else tells
@@ -33,4 +34,4 @@ FailureOr<MatrixProduct> matchMatrixProduct(RewriterBase &rewriter,
 
 } // namespace mlir::attn
 
-#endif // ATTN_PASSES_TILE_MATRIXPRODUCT_H
+#endif // ATTN_PASSES_ANALYSIS_MATRIXPRODUCT_H
