@@ -171,6 +171,68 @@ def ExpandMerge : Pass<"attn-expand-merge", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def Reassociate : Pass<"attn-reassociate", "::mlir::func::FuncOp"> {
+  let summary = "compute A (B C) in place of (A B) C where it costs less";
+  let description = [{
+    Needs: the module attribute `attn.target`. Looks at each product of matrices
+    that reads another one, through transposes, casts, numbers that both are
+    multiplied with, and the weights of pairs of a row i and a key j: a causal
+    mask, i >= j, and beside it a decay, exp(c_i - c_j) or a constant to the power
+    of i - j. Where the first product has no other use and the cost model says
+    so:
+
+    - without weights, the second product comes first, in the type that it read
+      the scores in, but f32 in place of f16, where sums of many keys overflow;
+    - with them, both are an `attn.linear`.
+
+    ```mlir
+    %p = linalg.matmul ins(%a, %b) outs(%zeros) // n x n
+    %o = linalg.matmul ins(%p, %v) outs(%out)
+      ->
+    %t = linalg.contract ins(%b, %v) outs(%z)   // d x dv
+    %o = linalg.contract ins(%a, %t) outs(%out)
+    ```
+
+    Everything else between the products keeps them as they are, and a remark says
+    what it was: functions such as a softmax, sums with a bias, windows, tensors
+    that hold a mask or a dropout.
+
+    This changes the order of sums, and so their rounding, as no other pass does:
+    `mode=never` is for who needs the order that was written. `always` asks for no
+    costs, and does (A B) C -> A (B C) only.
+  }];
+  let options = [
+    Option<"mode", "mode", "std::string", /*default=*/"\"auto\"",
+           "auto, always or never">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::attn::AttnDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ChooseForm : Pass<"attn-choose-form", "::mlir::func::FuncOp"> {
+  let summary = "choose how each attn.linear is computed";
+  let description = [{
+    Needs: the module attribute `attn.target`. Guarantees: each `attn.linear` has
+    the attribute `attn.form`, "quadratic", "chunk" or "recurrent": the option,
+    where the op can be computed so, else the one that it has, else what the cost
+    model says costs least. Lengths that only a call knows count as long. One
+    token is recurrent.
+
+    ```mlir
+    attn.linear %q, %k, %v causal : ...
+      ->
+    attn.linear %q, %k, %v causal {attn.form = "chunk"} : ...
+    ```
+  }];
+  let options = [
+    Option<"form", "form", "std::string", /*default=*/"\"auto\"",
+           "auto, quadratic, chunk or recurrent">
+  ];
+}
+
 // Tile: attn -> scf and attn tile ops.
 
 def CountTiles : Pass<"attn-count-tiles", "ModuleOp"> {

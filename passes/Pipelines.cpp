@@ -71,8 +71,16 @@ void attn::buildRewrite(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createExpandClauses());
   // Merged results are plain arithmetic.
   pm.addNestedPass<func::FuncOp>(createExpandMerge());
+  // No scores of all pairs where sums over keys cost less.
+  ReassociateOptions reassociate;
+  reassociate.mode = options.reassociate;
+  pm.addNestedPass<func::FuncOp>(createReassociate(reassociate));
   // Attention in its one form: no clause without effect, G = 1 is softmax.
   addSimplification(pm);
+  // Each attn.linear says how it is computed. Last, as patterns make new ones.
+  ChooseFormOptions form;
+  form.form = options.linearForm;
+  pm.addNestedPass<func::FuncOp>(createChooseForm(form));
   endStage(pm, options, "rewrite");
 }
 
@@ -85,7 +93,9 @@ void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {
   // Parallel loops over query tiles carry a running softmax over key tiles.
   pm.addNestedPass<func::FuncOp>(createTileAttention());
   // Linear attention carries a state over chunks of tokens.
-  pm.addNestedPass<func::FuncOp>(createTileLinear());
+  TileLinearOptions linear;
+  linear.chunk = options.linearChunk;
+  pm.addNestedPass<func::FuncOp>(createTileLinear(linear));
   // Products of matrices are loops over tiles of the result.
   pm.addNestedPass<func::FuncOp>(createTileMatmul());
   // What is left of linalg runs by blocks of rows, and running maxima by batch

@@ -26,6 +26,18 @@ struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
       *this, "favor", llvm::cl::init("exact"),
       llvm::cl::desc("exact, or textbook: the stabiliser that FAVOR+ was "
                      "published with")};
+  PassOptions::Option<std::string> reassociate{
+      *this, "reassociate", llvm::cl::init("auto"),
+      llvm::cl::desc("whether (A B) C may become A (B C): auto (where it costs "
+                     "less), always or never")};
+  PassOptions::Option<std::string> linearForm{
+      *this, "linear-form", llvm::cl::init("auto"),
+      llvm::cl::desc("how attn.linear is computed: auto, quadratic, chunk or "
+                     "recurrent")};
+  PassOptions::Option<int64_t> linearChunk{
+      *this, "linear-chunk", llvm::cl::init(0),
+      llvm::cl::desc("tokens of a chunk of attn.linear; 0 leaves them to the "
+                     "compiler")};
   PassOptions::Option<bool> countTiles{
       *this, "count-tiles", llvm::cl::init(false),
       llvm::cl::desc("also emit NAME.tiles, which counts a call's tiles")};

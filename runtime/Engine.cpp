@@ -60,7 +60,9 @@ Result<Engine> Engine::create(EngineOptions options) {
   // Every machine has them; the compiler, which knows the others, takes longer
   // to open than programs take to load from the disk cache.
   bool isKnown = options.device == "cpu" || options.device == "reference";
-  if (isKnown && options.target == "host" && options.referenceStage == "source")
+  if (isKnown && options.target == "host" &&
+      options.referenceStage == "source" && options.reassociate == "auto" &&
+      options.linearForm == "auto" && options.linearChunk == 0)
     return Engine(std::move(options));
   const Result<CompilerLibrary> &compiler = CompilerLibrary::get();
   if (!compiler)

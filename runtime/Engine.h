@@ -48,6 +48,13 @@ struct EngineOptions {
   /// published with, which is not what the op means; to be compared with on
   /// device "cpu".
   std::string favor = "exact";
+  /// Whether (A B) C may become A (B C), which changes rounding: "auto" where
+  /// it costs less, "always" or "never".
+  std::string reassociate = "auto";
+  /// How attn.linear is computed: "auto", "quadratic", "chunk" or "recurrent".
+  std::string linearForm = "auto";
+  /// Tokens of a chunk of attn.linear; 0 leaves them to the compiler.
+  int64_t linearChunk = 0;
   /// Also compile the counters that Program::tiles() reads.
   bool countTiles = false;
   /// Also compile the functions that Program::maskMap() calls.

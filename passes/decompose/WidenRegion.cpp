@@ -25,6 +25,17 @@ Value attn::widenFloat(OpBuilder &builder, Location loc, Value value,
   return arith::ExtFOp::create(builder, loc, wide, value);
 }
 
+Value attn::convertFloat(OpBuilder &builder, Location loc, Value value,
+                         FloatType type) {
+  // From f16 to bf16 there is no cast.
+  if (value.getType() != type && type.getWidth() == 16)
+    value = widenFloat(builder, loc, value, builder.getF32Type());
+  value = widenFloat(builder, loc, value, type);
+  if (value.getType() == type)
+    return value;
+  return arith::TruncFOp::create(builder, loc, type, value);
+}
+
 static Value makeFloat(OpBuilder &builder, Location loc, FloatType type,
                        double value) {
   return arith::ConstantOp::create(builder, loc,

@@ -18,6 +18,10 @@ Value widenFloat(OpBuilder &builder, Location loc, Value value, FloatType wide);
 /// not do for f16 and bf16: its expansion goes through f32.
 Value roundOnce(OpBuilder &builder, Location loc, Value value, FloatType type);
 
+/// `value` as a `type`, by arith.extf and arith.truncf.
+Value convertFloat(OpBuilder &builder, Location loc, Value value,
+                   FloatType type);
+
 /// Clones the block of a score or keep region at the insertion point with
 /// `args` for its arguments and returns what it yields. Floats are computed in
 /// `wide`, or in their own type where that is wider. Indices into captured

@@ -6,6 +6,9 @@
 #define ATTN_PASSES_REWRITE_REWRITE_H
 
 #include "dialect/Attn.h"
+#include "passes/analysis/CostModel.h"
+#include "passes/rewrite/ProductChain.h"
+
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::attn {
@@ -30,6 +33,18 @@ void expandFeatureClause(RewriterBase &rewriter, LinearOp op);
 
 /// Replaces `op` by linalg operations in the type of sums.
 LogicalResult expandFeatureMap(RewriterBase &rewriter, FeatureMapOp op);
+
+/// Replaces (A B) V by A (B V) where `chain` has no weights of pairs.
+void reassociate(RewriterBase &rewriter, const ProductChain &chain);
+
+/// Replaces `chain`, which has a causal mask, by an attn.linear; fails where
+/// that op can't say it.
+LogicalResult makeLinear(RewriterBase &rewriter, const ProductChain &chain);
+
+/// The form in which `op` is to be computed: `wanted`, where it has that, else
+/// the one that costs least.
+LinearForm chooseForm(LinearOp op, std::optional<LinearForm> wanted,
+                      const TargetInfo &target);
 
 } // namespace mlir::attn
 

@@ -5,20 +5,10 @@
 #ifndef ATTN_PASSES_TILE_LINEARTILER_H
 #define ATTN_PASSES_TILE_LINEARTILER_H
 
+#include "passes/analysis/CostModel.h"
 #include "passes/tile/Tile.h"
 
 namespace mlir::attn {
-
-/// How the tokens of a head are taken.
-enum class LinearForm {
-  quadratic, ///< all at once
-  chunk,     ///< some at a time, by products of matrices
-  recurrent  ///< one by one
-};
-
-/// The name of a form in attributes and options, and back.
-StringRef stringifyLinearForm(LinearForm form);
-std::optional<LinearForm> symbolizeLinearForm(StringRef name);
 
 /// Sizes of the tiles of linear attention.
 struct LinearShape {

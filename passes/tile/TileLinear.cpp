@@ -18,25 +18,6 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-static constexpr std::pair<LinearForm, StringLiteral> kForms[] = {
-    {LinearForm::quadratic, "quadratic"},
-    {LinearForm::chunk, "chunk"},
-    {LinearForm::recurrent, "recurrent"}};
-
-StringRef attn::stringifyLinearForm(LinearForm form) {
-  for (auto [candidate, name] : kForms)
-    if (candidate == form)
-      return name;
-  llvm_unreachable("unknown form");
-}
-
-std::optional<LinearForm> attn::symbolizeLinearForm(StringRef name) {
-  for (auto [form, candidate] : kForms)
-    if (candidate == name)
-      return form;
-  return std::nullopt;
-}
-
 /// Tokens that the form takes at a time.
 static int64_t chooseRows(LinearOp op, LinearForm form, int64_t wanted) {
   // Rows of a block read the state from before it: they are one chunk.
@@ -46,14 +27,7 @@ static int64_t chooseRows(LinearOp op, LinearForm form, int64_t wanted) {
     return ShapedType::kDynamic;
   if (wanted > 0)
     return wanted;
-  // Products within a chunk grow with it, and what passes through the cache
-  // for each of them falls. Decays per feature multiply all keys of a chunk
-  // once per token.
-  constexpr int64_t kChunk = 32, kChunkOfFeatureDecay = 16;
-  bool isPerFeature =
-      op.getDecay() &&
-      cast<RankedTensorType>(op.getDecay().getType()).getRank() == 4;
-  return isPerFeature ? kChunkOfFeatureDecay : kChunk;
+  return chooseLinearChunk(getLinearProblem(op));
 }
 
 LinearShape attn::chooseLinearShape(LinearOp op, const TargetInfo &target,
@@ -94,8 +68,8 @@ LogicalResult attn::tileLinear(RewriterBase &rewriter, LinearOp op,
     return op.emitOpError() << "expected no feature maps, which "
                                "attn-expand-features makes operations of";
   LinearForm form = LinearForm::chunk;
-  if (auto name = op->getAttrOfType<StringAttr>("attn.form")) {
-    std::optional<LinearForm> named = symbolizeLinearForm(name);
+  if (auto name = op->getAttrOfType<StringAttr>(kFormAttrName)) {
+    std::optional<LinearForm> named = parseLinearForm(name);
     if (!named)
       return op.emitOpError() << "attn.form: expected quadratic, chunk or "
                                  "recurrent, got "
@@ -105,7 +79,7 @@ LogicalResult attn::tileLinear(RewriterBase &rewriter, LinearOp op,
   LinearShape shape = chooseLinearShape(op, target, form, rows);
   remark::analysis(op.getLoc(),
                    remark::RemarkOpts::name("tile-sizes").category("attn-tile"))
-      << ("'attn.linear' " + stringifyLinearForm(form) + " form, " +
+      << ("'attn.linear' " + toString(form) + " form, " +
           (ShapedType::isDynamic(shape.rows) ? Twine("all tokens")
                                              : Twine(shape.rows) + " tokens") +
           " at a time, states of " + Twine(shape.columns) + " columns")

@@ -27,6 +27,9 @@ std::string encode(const CompileRequest &request) {
   bytes.text(options.dumpDir);
   bytes.number(options.exact);
   bytes.text(options.favor);
+  bytes.text(options.reassociate);
+  bytes.text(options.linearForm);
+  bytes.number(static_cast<uint64_t>(options.linearChunk));
   bytes.number(options.countTiles);
   bytes.number(options.mapMask);
   bytes.number(options.remarks);
@@ -49,6 +52,9 @@ Result<CompileRequest> decodeRequest(std::string_view encoded) {
   options.dumpDir = bytes.text();
   options.exact = bytes.number(1);
   options.favor = bytes.text();
+  options.reassociate = bytes.text();
+  options.linearForm = bytes.text();
+  options.linearChunk = static_cast<int64_t>(bytes.number());
   options.countTiles = bytes.number(1);
   options.mapMask = bytes.number(1);
   options.remarks = bytes.number(1);

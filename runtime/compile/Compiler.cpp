@@ -13,6 +13,7 @@
 
 #include "passes/Pipelines.h"
 #include "passes/Registration.h"
+#include "passes/analysis/CostModel.h"
 #include "passes/analysis/Explain.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -138,6 +139,9 @@ Result<void> Compilation::runPipelines(const std::string &targetName) {
   options.dump = request.options.dumpDir;
   options.exact = request.options.exact;
   options.favor = request.options.favor;
+  options.reassociate = request.options.reassociate;
+  options.linearForm = request.options.linearForm;
+  options.linearChunk = request.options.linearChunk;
   options.countTiles = request.options.countTiles;
   options.mapMask = request.options.mapMask;
   PassManager passes(&context);
@@ -228,6 +232,22 @@ Result<ModuleImage> Compilation::finish() {
   return image;
 }
 
+/// What is wrong with the options of passes, or empty.
+static std::string findBadPassOption(const EngineOptions &options) {
+  auto got = [](const std::string &value) { return ", got '" + value + "'"; };
+  if (!mlir::attn::parseReassociation(options.reassociate))
+    return "option reassociate: expected auto, always or never" +
+           got(options.reassociate);
+  if (options.linearForm != "auto" &&
+      !mlir::attn::parseLinearForm(options.linearForm))
+    return "option linearForm: expected auto, quadratic, chunk or recurrent" +
+           got(options.linearForm);
+  if (options.linearChunk < 0)
+    return "option linearChunk: expected 0 or a number of tokens" +
+           got(std::to_string(options.linearChunk));
+  return "";
+}
+
 Result<void> checkOptions(const CompileRequest &request) {
   const EngineOptions &options = request.options;
   if (options.device != "cpu" && options.device != "reference")
@@ -248,6 +268,8 @@ Result<void> checkOptions(const CompileRequest &request) {
     return Error{ErrorCode::invalidArgument,
                  "option referenceStage: expected device reference beside '" +
                      options.referenceStage + "', got " + options.device};
+  if (std::string bad = findBadPassOption(options); !bad.empty())
+    return Error{ErrorCode::invalidArgument, bad};
   Result<HostTarget> target = findTarget(request);
   if (!target)
     return target.error();

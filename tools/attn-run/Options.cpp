@@ -99,6 +99,26 @@ static Option tolerance(const char *name,
           }};
 }
 
+/// An option whose value is one of `values`.
+static Option choice(const char *name, std::vector<std::string> values,
+                     std::string &(*target)(Options &)) {
+  return {name, Takes::value, false,
+          [values, target](Options &options, const std::string &name,
+                           const std::string &value) -> Result<void> {
+            std::string names;
+            for (const std::string &known : values) {
+              if (value == known) {
+                target(options) = value;
+                return {};
+              }
+              bool isLast = known == values.back();
+              names += (names.empty() ? "" : isLast ? " or " : ", ") + known;
+            }
+            return optionError(name,
+                               "expected " + names + ", got '" + value + "'");
+          }};
+}
+
 static Option flag(const char *name, bool &(*target)(Options &)) {
   return {name, Takes::nothing, false,
           [target](Options &options, const std::string &,
@@ -132,6 +152,12 @@ static Result<void> setSeed(Options &options, const std::string &name,
 static Result<void> setThreads(Options &options, const std::string &name,
                                const std::string &value) {
   return parseNumber<int>(name, value, 0, 1024, options.call.threads);
+}
+
+static Result<void> setLinearChunk(Options &options, const std::string &name,
+                                   const std::string &value) {
+  return parseNumber<int64_t>(name, value, 0, 65536,
+                              options.engine.linearChunk);
 }
 
 static Result<void> setCacheDir(Options &options, const std::string &,
@@ -193,6 +219,11 @@ static const std::vector<Option> &table() {
       {"--emit", Takes::value, false, setEmit},
       flag("--exact", [](Options &o) -> auto & { return o.engine.exact; }),
       text("--favor", [](Options &o) -> auto & { return o.engine.favor; }),
+      choice("--reassociate", {"auto", "always", "never"},
+             [](Options &o) -> auto & { return o.engine.reassociate; }),
+      choice("--linear-form", {"auto", "quadratic", "chunk", "recurrent"},
+             [](Options &o) -> auto & { return o.engine.linearForm; }),
+      {"--linear-chunk", Takes::value, false, setLinearChunk},
       flag("--explain", [](Options &o) -> auto & { return o.engine.explain; }),
       flag("--remarks", [](Options &o) -> auto & { return o.engine.remarks; }),
       {"--cache-dir", Takes::value, false, setCacheDir},
@@ -247,7 +278,8 @@ static Result<void> checkOnnx(const Options &options,
   std::set<std::string> fitting = {name};
   if (isTest)
     fitting.insert({"--device", "--target", "--threads", "--atol", "--rtol",
-                    "--exact", "--dump", "--cache-dir", "--no-cache"});
+                    "--exact", "--reassociate", "--linear-form",
+                    "--linear-chunk", "--dump", "--cache-dir", "--no-cache"});
   for (const std::string &other : seen)
     if (!fitting.count(other))
       return optionError(other,
@@ -362,6 +394,12 @@ attention in a model.
   --exact             the exponential of f32 for bf16, too
   --favor=FORM        exact, or textbook: attn.favor with the stabiliser that it
                       was published with
+  --reassociate=MODE  whether (A B) C may become A (B C), which changes
+                      rounding: auto (where it costs less), always or never
+  --linear-form=FORM  how attn.linear is computed: auto, quadratic, chunk or
+                      recurrent
+  --linear-chunk=N    tokens of a chunk of attn.linear; 0 leaves them to the
+                      compiler
   --plot-mask=FILE    draw the tiles of a mask as SVG: which are skipped, run
                       without mask code and with it; small ones with elements.
                       --plot-attention=N, --plot-batch=N, --plot-head=N say of

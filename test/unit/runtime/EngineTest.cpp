@@ -272,6 +272,19 @@ TEST(Engine, options_are_checked) {
             "option referenceStage: expected device reference beside 'tile', "
             "got cpu");
   options = {};
+  options.reassociate = "yes";
+  EXPECT_EQ(Engine::create(options).error().message,
+            "option reassociate: expected auto, always or never, got 'yes'");
+  options = {};
+  options.linearForm = "fast";
+  EXPECT_EQ(Engine::create(options).error().message,
+            "option linearForm: expected auto, quadratic, chunk or recurrent, "
+            "got 'fast'");
+  options = {};
+  options.linearChunk = -1;
+  EXPECT_EQ(Engine::create(options).error().message,
+            "option linearChunk: expected 0 or a number of tokens, got '-1'");
+  options = {};
   options.target = "cpu:sse9";
   EXPECT_THAT(Engine::create(options).error().message,
               HasSubstr("option target: expected host, cpu:generic"));
@@ -320,6 +333,9 @@ TEST(ModuleCache, options_make_a_difference) {
            [](CompileRequest &r) { r.options.target = "cpu:generic"; },
            [](CompileRequest &r) { r.options.exact = true; },
            [](CompileRequest &r) { r.options.favor = "textbook"; },
+           [](CompileRequest &r) { r.options.reassociate = "never"; },
+           [](CompileRequest &r) { r.options.linearForm = "chunk"; },
+           [](CompileRequest &r) { r.options.linearChunk = 16; },
            [](CompileRequest &r) { r.options.countTiles = true; },
            [](CompileRequest &r) { r.options.mapMask = true; },
            [](CompileRequest &r) { r.options.remarks = true; },

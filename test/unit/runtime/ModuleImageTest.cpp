@@ -94,6 +94,9 @@ TEST(CompileRequest, comes_back_as_it_was) {
   request.options.dumpDir = "d";
   request.options.exact = true;
   request.options.favor = "textbook";
+  request.options.reassociate = "always";
+  request.options.linearForm = "recurrent";
+  request.options.linearChunk = 48;
   request.options.countTiles = true;
   request.options.remarks = true;
   request.output = "asm";
@@ -107,6 +110,9 @@ TEST(CompileRequest, comes_back_as_it_was) {
   EXPECT_EQ(got->options.dumpDir, "d");
   EXPECT_TRUE(got->options.exact);
   EXPECT_EQ(got->options.favor, "textbook");
+  EXPECT_EQ(got->options.reassociate, "always");
+  EXPECT_EQ(got->options.linearForm, "recurrent");
+  EXPECT_EQ(got->options.linearChunk, 48);
   EXPECT_TRUE(got->options.countTiles);
   EXPECT_TRUE(got->options.remarks);
   EXPECT_EQ(got->output, "asm");

@@ -36,7 +36,8 @@ TEST(Options, everything_in_any_order) {
       {"--seed=7", "--input=q=2xf32=1,2", "a.mlir", "--input=index=5",
        "--function=f", "--device=reference", "--target=cpu:avx2", "--check",
        "--expect=2xf32=1", "--output=-", "--atol=1e-3", "--rtol=0",
-       "--benchmark=3", "--threads=2", "--dump=d", "--remarks"});
+       "--benchmark=3", "--threads=2", "--dump=d", "--remarks",
+       "--reassociate=always", "--linear-form=chunk", "--linear-chunk=16"});
   ASSERT_TRUE(options.ok()) << options.error().message;
   EXPECT_EQ(options->seed, 7u);
   ASSERT_EQ(options->inputs.size(), 2u);
@@ -51,6 +52,20 @@ TEST(Options, everything_in_any_order) {
   EXPECT_EQ(options->rtol, 0);
   EXPECT_EQ(options->benchmark, 3);
   EXPECT_EQ(options->call.threads, 2);
+  EXPECT_EQ(options->engine.reassociate, "always");
+  EXPECT_EQ(options->engine.linearForm, "chunk");
+  EXPECT_EQ(options->engine.linearChunk, 16);
+}
+
+TEST(Options, choices_name_what_there_is) {
+  EXPECT_EQ(errorOf({"a.mlir", "--reassociate=yes"}),
+            "option --reassociate: expected auto, always or never, got 'yes'");
+  EXPECT_EQ(errorOf({"a.mlir", "--linear-form=fast"}),
+            "option --linear-form: expected auto, quadratic, chunk or "
+            "recurrent, got 'fast'");
+  EXPECT_EQ(errorOf({"a.mlir", "--linear-chunk=-1"}),
+            "option --linear-chunk: expected an integer from 0 to 65536, got "
+            "'-1'");
 }
 
 TEST(Options, optional_values) {
