@@ -38,8 +38,9 @@ static constexpr double kCosine[] = {
 
 namespace {
 struct Reduced {
-  Value r; ///< in the type of x
-  Value n; ///< an integer of as many bits, its low ones being right
+  Value r;    ///< in the type of x
+  Value rest; ///< what f64 lacks of it; null for f32, which is rounded once
+  Value n;    ///< an integer of as many bits, its low ones being right
 };
 } // namespace
 
@@ -57,28 +58,37 @@ static Reduced reduce(const MathBuilder &m, Value x) {
   if (!isF64) {
     r = kb.subf(r, kb.mulf(n, wide.f(kHalfPiRest)));
     return {
-        arith::TruncFOp::create(kb.b, kb.loc, m.type, r),
+        arith::TruncFOp::create(kb.b, kb.loc, m.type, r), Value(),
         arith::TruncIOp::create(kb.b, kb.loc, m.intType, wide.toInt(shifted))};
   }
-  r = kb.subf(r, kb.mulf(n, wide.f(kHalfPi[1])));
-  r = kb.subf(r, kb.mulf(n, wide.f(kHalfPi[2])));
-  return {r, wide.toInt(shifted)};
+  // So far it is exact. What the next two steps round off is the rest.
+  Value second = kb.mulf(n, wide.f(kHalfPi[1]));
+  Value high = kb.subf(r, second);
+  Value lost = kb.subf(kb.subf(r, high), second);
+  Value low = kb.subf(lost, kb.mulf(n, wide.f(kHalfPi[2])));
+  Value sum = kb.addf(high, low);
+  return {sum, kb.addf(kb.subf(high, sum), low), wide.toInt(shifted)};
 }
 
 /// sin(x + quarter pi/2) for |x| <= kLargest.
 static Value emitReducedWave(const MathBuilder &m, Value x, int64_t quarter) {
   const KernelBuilder &kb = m.kb;
-  auto [r, n] = reduce(m, x);
+  auto [r, rest, n] = reduce(m, x);
   // f32 needs the last four terms only.
   bool isF64 = m.constants.bits == 64;
   ArrayRef<double> sineTerms(kSine), cosineTerms(kCosine);
-  Value square = kb.mulf(r, r);
+  Value square = kb.mulf(r, r), cube = kb.mulf(r, square);
   Value s = m.polynomial(square, isF64 ? sineTerms : sineTerms.take_back(4));
-  Value sine = kb.fma(kb.mulf(r, square), s, r);
+  Value sine = isF64 ? kb.addf(r, kb.fma(cube, s, rest)) : kb.fma(cube, s, r);
   Value c =
       m.polynomial(square, isF64 ? cosineTerms : cosineTerms.take_back(4));
-  Value head = kb.fma(square, m.f(-0.5), m.f(1.0));
-  Value cosine = kb.fma(kb.mulf(square, square), c, head);
+  Value half = kb.mulf(square, m.f(0.5));
+  Value head = kb.subf(m.f(1.0), half);
+  Value tail = kb.mulf(kb.mulf(square, square), c);
+  if (isF64)
+    tail = kb.addf(kb.subf(kb.subf(m.f(1.0), head), half),
+                   kb.subf(tail, kb.mulf(r, rest)));
+  Value cosine = kb.addf(head, tail);
   Value turned = m.op<arith::AddIOp>(n, m.i(quarter));
   Value isOdd =
       arith::CmpIOp::create(kb.b, kb.loc, CmpIPredicate::ne,
