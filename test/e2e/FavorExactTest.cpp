@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// FAVOR+: for a given W the quotient of its definition, at any norm of queries
-// and keys and without a look at later tokens; and over random W the softmax
-// kernel, with the variance that is known of it.
+// FAVOR+ for a given W: the quotient of its definition, at any norm of queries
+// and keys and without a look at later tokens, which the published stabiliser
+// is not.
 
 #include "test/e2e/Harness.h"
 #include "test/oracle/LinearOracle.h"
