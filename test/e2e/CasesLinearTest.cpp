@@ -309,6 +309,21 @@ TEST_P(LinearCases, LaterTokensChangeNoBitBefore) {
   }
 }
 
+TEST_P(LinearCases, ThreadsChangeNoBit) {
+  for (const LinearVariant &variant : linearVariants()) {
+    LinearProblem p =
+        makeLinearProblem(variant, DType::f32, sizesOf(variant, 67));
+    std::vector<Tensor> one = run(GetParam(), variant, p, /*threads=*/1);
+    for (int threads : {2, 3}) {
+      std::vector<Tensor> more = run(GetParam(), variant, p, threads);
+      ASSERT_EQ(more.size(), one.size());
+      for (size_t n = 0; n < one.size(); ++n)
+        EXPECT_EQ(toBytes(more[n].view()), toBytes(one[n].view()))
+            << variant.name << " on " << threads;
+    }
+  }
+}
+
 TEST_P(LinearCases, UnusedTokensMeanNothing) {
   // NaN there, from makeLinearProblem, or zeros: the same bits.
   for (const LinearVariant &variant : linearVariants()) {
