@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Examples of models whose states forget, against the equations of their papers
+// in f64.
+
+#include "test/e2e/Models.h"
+
+#include <cmath>
+
+using namespace attn;
+using namespace attn::test;
+using oracle::Array;
+
+namespace {
+
+/// sum_{j <= t} gamma_h^(t - j) (q_t . k_j) v_j: the parallel form of retention
+/// (Sun et al. 2023, equation 5).
+Array retain(const Array &q, const Array &k, const Array &v,
+             const std::vector<double> &gamma) {
+  Array o(q.b, q.h, q.s, v.d);
+  for (int64_t b = 0; b < q.b; ++b)
+    for (int64_t h = 0; h < q.h; ++h)
+      for (int64_t t = 0; t < q.s; ++t)
+        for (int64_t j = 0; j <= t; ++j) {
+          double score = 0;
+          for (int64_t d = 0; d < q.d; ++d)
+            score += q.at(b, h, t, d) * k.at(b, h, j, d);
+          score *= std::pow(gamma[size_t(h)], double(t - j));
+          for (int64_t c = 0; c < v.d; ++c)
+            o.at(b, h, t, c) += score * v.at(b, h, j, c);
+        }
+  return o;
+}
+
+ModelCall makeRetNet(int64_t b, int64_t t) {
+  const int64_t heads = 8;
+  ModelCall call;
+  Array q = call.addRows(b, heads, t, 32), k = call.addRows(b, heads, t, 32),
+        v = call.addRows(b, heads, t, 64);
+  auto loop = [&](bool isFaulty) {
+    std::vector<double> gamma;
+    for (int64_t h = 0; h < heads; ++h)
+      gamma.push_back(1 - std::pow(2, double(isFaulty ? -4 - h : -5 - h)));
+    Array o = retain(q, k, v, gamma);
+    for (size_t row = 0; row < o.data.size(); row += size_t(o.d)) {
+      double mean = 0, variance = 0;
+      for (size_t c = 0; c < size_t(o.d); ++c)
+        mean += o.data[row + c] / double(o.d);
+      for (size_t c = 0; c < size_t(o.d); ++c)
+        variance += std::pow(o.data[row + c] - mean, 2) / double(o.d);
+      for (size_t c = 0; c < size_t(o.d); ++c)
+        o.data[row + c] = (o.data[row + c] - mean) / std::sqrt(variance + 1e-5);
+    }
+    return o;
+  };
+  call.addResult(loop, "heads that are counted from 1");
+  return call;
+}
+
+ModelCall makeLightning(int64_t b, int64_t t) {
+  const int64_t heads = 8, dim = 64;
+  ModelCall call;
+  Array q = call.addRows(b, heads, t, dim, -2, 2),
+        k = call.addRows(b, heads, t, dim, -2, 2),
+        v = call.addRows(b, heads, t, dim), u = call.addRows(b, heads, t, dim);
+  const double layer = 6, layers = 24;
+  call.operands.addFloat(layer / layers);
+  for (Array *array : {&q, &k})
+    for (double &x : array->data)
+      x *= sigmoid(x);
+  auto loop = [&](bool isFaulty) {
+    std::vector<double> lambda;
+    for (int64_t h = 0; h < heads; ++h)
+      lambda.push_back(std::exp((isFaulty ? 8.0 : -8.0) * double(h) /
+                                double(heads) * (1 - layer / layers)));
+    Array o = retain(q, k, v, lambda);
+    for (int64_t ib = 0; ib < b; ++ib)
+      for (int64_t it = 0; it < t; ++it) {
+        double square = 0;
+        for (int64_t h = 0; h < heads; ++h)
+          for (int64_t d = 0; d < dim; ++d)
+            square += std::pow(o.at(ib, h, it, d), 2);
+        double factor = 1 / std::sqrt(square / double(heads * dim) + 1e-6);
+        for (int64_t h = 0; h < heads; ++h)
+          for (int64_t d = 0; d < dim; ++d)
+            o.at(ib, h, it, d) *= factor * u.at(ib, h, it, d);
+      }
+    return o;
+  };
+  call.addResult(loop, "a decay of the wrong sign");
+  return call;
+}
+
+ModelCall makeGla(int64_t b, int64_t t) {
+  const int64_t heads = 3, dk = 32, dv = 21;
+  ModelCall call;
+  Array q = call.addRows(b, heads, t, dk), k = call.addRows(b, heads, t, dk),
+        v = call.addRows(b, heads, t, dv),
+        a = call.addRows(b, heads, t, dk, -40, 10);
+  auto loop = [&](bool isFaulty) {
+    Array o(b, heads, t, dv);
+    for (int64_t ib = 0; ib < b; ++ib)
+      for (int64_t h = 0; h < heads; ++h)
+        for (int64_t c = 0; c < dv; ++c) {
+          std::vector<double> state(dk);
+          for (int64_t it = 0; it < t; ++it)
+            for (int64_t d = 0; d < dk; ++d) {
+              // The faulty form has one gate for all features.
+              double alpha = std::pow(
+                  sigmoid(a.at(ib, h, it, isFaulty ? 0 : d)), 1.0 / 16);
+              double &s = state[size_t(d)];
+              s = alpha * s + k.at(ib, h, it, d) * v.at(ib, h, it, c);
+              o.at(ib, h, it, c) +=
+                  q.at(ib, h, it, d) * s / std::sqrt(double(dk));
+            }
+        }
+    return o;
+  };
+  call.addResult(loop, "one gate for all features");
+  return call;
+}
+
+ModelCall makeMamba2(int64_t b, int64_t t) {
+  const int64_t heads = 6, groups = 2, size = 16, dim = 24;
+  ModelCall call;
+  Array x = call.addRows(b, heads, t, dim),
+        dt = call.addTokens(b, heads, t, 0.01, 0.6);
+  std::vector<double> aLog = call.add({heads}, -1, 2);
+  Array in = call.addRows(b, groups, t, size),
+        out = call.addRows(b, groups, t, size);
+  std::vector<double> skip = call.add({heads}, -1, 1);
+  // Each head p of dim is a state space model of its own, with one input and
+  // one output.
+  auto loop = [&](bool isFaulty) {
+    Array y(b, heads, t, dim);
+    for (int64_t ib = 0; ib < b; ++ib)
+      for (int64_t h = 0; h < heads; ++h)
+        for (int64_t p = 0; p < dim; ++p) {
+          int64_t group = isFaulty ? h % groups : h / (heads / groups);
+          std::vector<double> state(size);
+          for (int64_t it = 0; it < t; ++it) {
+            double step = dt.at(ib, h, it, 0), input = x.at(ib, h, it, p);
+            double decay = std::exp(-step * std::exp(aLog[size_t(h)]));
+            double &output = y.at(ib, h, it, p);
+            output = skip[size_t(h)] * input;
+            for (int64_t n = 0; n < size; ++n) {
+              double &s = state[size_t(n)];
+              s = decay * s + step * in.at(ib, group, it, n) * input;
+              output += out.at(ib, group, it, n) * s;
+            }
+          }
+        }
+    return y;
+  };
+  call.addResult(loop, "groups that are interleaved");
+  return call;
+}
+
+ModelCall makeRwkv6(int64_t b, int64_t t) {
+  const int64_t heads = 5, dim = 13, dv = 11;
+  ModelCall call;
+  Array r = call.addRows(b, heads, t, dim), k = call.addRows(b, heads, t, dim),
+        v = call.addRows(b, heads, t, dv),
+        d = call.addRows(b, heads, t, dim, -6, 2);
+  std::vector<double> u = call.add({heads, dim}, -1, 1);
+  auto loop = [&](bool isFaulty) {
+    Array o(b, heads, t, dv);
+    for (int64_t ib = 0; ib < b; ++ib)
+      for (int64_t h = 0; h < heads; ++h)
+        for (int64_t c = 0; c < dv; ++c) {
+          std::vector<double> state(dim);
+          for (int64_t it = 0; it < t; ++it)
+            for (int64_t n = 0; n < dim; ++n) {
+              double &s = state[size_t(n)];
+              double added = k.at(ib, h, it, n) * v.at(ib, h, it, c);
+              double next = std::exp(-std::exp(d.at(ib, h, it, n))) * s + added;
+              double bonus = u[size_t(h * dim + n)] * added;
+              o.at(ib, h, it, c) +=
+                  r.at(ib, h, it, n) * ((isFaulty ? next : s) + bonus);
+              s = next;
+            }
+        }
+    return o;
+  };
+  call.addResult(loop, "a readout after the token instead of before it");
+  return call;
+}
+
+/// The recurrence with the stabiliser m of Beck et al. 2024, section 2.3:
+/// states are scaled by exp(-m). Queries and keys are more often positive than
+/// not, as the quotient by a sum q.n whose terms cancel is ill-conditioned.
+ModelCall makeMlstm(int64_t b, int64_t t) {
+  const int64_t heads = 3, dk = 29, dv = 21;
+  ModelCall call;
+  Array q = call.addRows(b, heads, t, dk, -0.2, 1),
+        k = call.addRows(b, heads, t, dk, -0.2, 1),
+        v = call.addRows(b, heads, t, dv),
+        i = call.addTokens(b, heads, t, -20, 20),
+        f = call.addTokens(b, heads, t, -8, 8);
+  auto loop = [&](bool isFaulty) {
+    Array o(b, heads, t, dv);
+    for (int64_t ib = 0; ib < b; ++ib)
+      for (int64_t h = 0; h < heads; ++h) {
+        std::vector<double> state(size_t(dk * dv)), normaliser(dk);
+        double m = -HUGE_VAL;
+        for (int64_t it = 0; it < t; ++it) {
+          double logInput = 15 * std::tanh(i.at(ib, h, it, 0) / 15);
+          double logForget = -softplus(-f.at(ib, h, it, 0));
+          double last = m;
+          m = std::max(logForget + last, logInput);
+          double input = std::exp(logInput - m);
+          double forget = std::exp(logForget + last - m);
+          double sum = 0;
+          for (int64_t d = 0; d < dk; ++d) {
+            double key = input * k.at(ib, h, it, d);
+            normaliser[size_t(d)] = forget * normaliser[size_t(d)] + key;
+            sum += q.at(ib, h, it, d) * normaliser[size_t(d)];
+            for (int64_t c = 0; c < dv; ++c) {
+              double &s = state[size_t(d * dv + c)];
+              s = forget * s + key * v.at(ib, h, it, c);
+              o.at(ib, h, it, c) += q.at(ib, h, it, d) * s;
+            }
+          }
+          double bound = isFaulty ? 1 : std::exp(-m);
+          for (int64_t c = 0; c < dv; ++c)
+            o.at(ib, h, it, c) /= std::max(std::fabs(sum), bound);
+        }
+      }
+    return o;
+  };
+  call.addResult(loop, "a bound that the stabiliser does not scale");
+  return call;
+}
+
+const std::vector<Model> models = {
+    {"retnet", makeRetNet}, {"lightning", makeLightning}, {"gla", makeGla},
+    {"mamba2", makeMamba2}, {"rwkv6", makeRwkv6},         {"mlstm", makeMlstm}};
+
+class ModelsDecay : public ModelTest {};
+
+TEST_P(ModelsDecay, MatchesThePaper) {
+  checkModel(GetParam(), toleranceOf(DType::f32));
+}
+
+TEST(ModelsDecayMustFail, OnEachFault) {
+  for (const Model &model : models)
+    checkFaults(model, toleranceOf(DType::f32));
+}
+
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Models, ModelsDecay,
+                         testing::Combine(testing::ValuesIn(models),
+                                          testing::ValuesIn(modelTargets())),
+                         modelTestName);
