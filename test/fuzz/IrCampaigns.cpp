@@ -27,7 +27,7 @@ static Corpus irCorpus() {
   Corpus c;
   std::vector<std::filesystem::path> paths;
   for (const char *folder : {"/test/fuzz/corpus/ir", "/examples/ir"})
-    for (const auto &entry : std::filesystem::directory_iterator(
+    for (const auto &entry : std::filesystem::recursive_directory_iterator(
              std::string(ATTN_SOURCE_DIR) + folder))
       if (entry.path().extension() == ".mlir")
         paths.push_back(entry.path());
@@ -77,6 +77,38 @@ static Corpus irCorpus() {
       "query_starts",
       "key_starts",
       "attn.merge",
+      "attn.linear",
+      "attn.feature_map",
+      "attn.random_features",
+      "attn.favor",
+      "decay",
+      "beta",
+      "transition",
+      "bonus",
+      "state",
+      "feature",
+      "normalize",
+      "block",
+      "causal",
+      "projection",
+      "log",
+      "map",
+      "seed",
+      "orthogonal",
+      "norms",
+      "kind",
+      "token",
+      "positive",
+      "#attn.elu1",
+      "#attn.relu",
+      "#attn.relu2",
+      "#attn.hedgehog",
+      "#attn.taylor2",
+      "#attn.cosformer",
+      "#attn.softmax_features",
+      "#attn.softmax_positions",
+      "#attn.hyperbolic",
+      "#attn.trigonometric",
       "#attn.bigbird",
       "#attn.prefix",
       "key_offset",
