@@ -4,10 +4,12 @@
 
 #include "Plot.h"
 
+#include "tools/plot/Drawing.h"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
+
+using namespace attn::plot;
 
 namespace attn::bench {
 
@@ -22,47 +24,18 @@ static constexpr double figureWidth = 150;
 /// Of a letter in the font of names.
 static constexpr double letterWidth = 7.0;
 
-// Distinct for colour-blind eyes (Okabe and Ito).
-static constexpr const char *colours[] = {"#0072b2", "#e69f00", "#009e73",
-                                          "#cc79a7", "#56b4e9"};
-
-__attribute__((format(printf, 2, 3))) static void
-append(std::string &text, const char *pattern, ...) {
-  char piece[512];
-  va_list arguments;
-  va_start(arguments, pattern);
-  std::vsnprintf(piece, sizeof piece, pattern, arguments);
-  va_end(arguments);
-  text += piece;
-}
-
-static std::string escape(const std::string &text) {
-  std::string escaped;
-  for (char c : text) {
-    if (c == '&')
-      escaped += "&amp;";
-    else if (c == '<')
-      escaped += "&lt;";
-    else
-      escaped += c;
-  }
-  return escaped;
-}
-
 static std::string bound(const Summary &summary) {
   return summary.isReadBound() ? "reading" : summary.instruction;
 }
 
 static std::string figure(const Summary &summary) {
-  char text[64];
-  if (summary.isReadBound())
-    std::snprintf(text, sizeof text, "%.0f%%, %.0f GB/s", 100 * summary.share(),
-                  summary.work.bytes / summary.millis / 1e6);
-  else
-    std::snprintf(text, sizeof text, "%.0f%%, %.0f GFLOP/s",
-                  100 * summary.share(),
-                  summary.work.keptFlops / summary.millis / 1e6);
-  return text;
+  // 1e9 of something per second.
+  double perSecond = summary.millis * 1e6;
+  double percent = 100 * summary.share();
+  return summary.isReadBound() ? formatText("%.0f%%, %.0f GB/s", percent,
+                                            summary.work.bytes / perSecond)
+                               : formatText("%.0f%%, %.0f GFLOP/s", percent,
+                                            summary.work.keptFlops / perSecond);
 }
 
 /// The share at the end of the axis: 100 %, or more where a bar is longer.
@@ -73,33 +46,32 @@ static double axisEnd(const std::vector<Summary> &cases) {
   return std::ceil(longest * 5 - 1e-9) / 5;
 }
 
-static void drawAxis(std::string &svg, double left, double bottom, double end) {
+static const char *colourOf(size_t bound) {
+  return colours[bound % std::size(colours)];
+}
+
+static void drawAxis(Drawing &out, double left, double bottom, double end) {
   for (int percent = 0; percent <= 100 * end + 1; percent += 20) {
     double x = left + axisLength * percent / 100 / end;
-    append(svg, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='%s'/>\n",
-           x, top - 6, x, bottom,
-           percent == 0 || percent == 100 ? "#555555" : "#dddddd");
+    out.line(x, top - 6, x, bottom,
+             percent == 0 || percent == 100 ? "stroke=\"#555555\""
+                                            : "stroke=\"#dddddd\"");
     for (double y : {top - 12, bottom + 16})
-      append(svg,
-             "<text x='%.1f' y='%.1f' text-anchor='middle' "
-             "fill='#555555'>%d%%</text>\n",
-             x, y, percent);
+      out.text(x, y, std::to_string(percent) + "%", Anchor::middle,
+               "fill=\"#555555\"");
   }
 }
 
-static void drawLegend(std::string &svg,
-                       const std::vector<std::string> &bounds) {
+static void drawLegend(Drawing &out, const std::vector<std::string> &bounds) {
   double x = margin;
   for (size_t i = 0; i < bounds.size(); ++i) {
-    append(svg,
-           "<rect x='%.1f' y='47' width='13' height='13' fill='%s'/>\n"
-           "<text x='%.1f' y='58'>%s</text>\n",
-           x, colours[i % std::size(colours)], x + 19, bounds[i].c_str());
+    out.rectangle(x, 47, 13, 13, formatText("fill=\"%s\"", colourOf(i)));
+    out.text(x + 19, 58, bounds[i]);
     x += 19 + letterWidth * static_cast<double>(bounds[i].size()) + 24;
   }
 }
 
-std::string plot(const std::vector<Summary> &summaries) {
+std::string drawShares(const std::vector<Summary> &summaries) {
   std::vector<Summary> cases;
   std::vector<std::string> bounds;
   size_t longestName = 0;
@@ -112,9 +84,18 @@ std::string plot(const std::vector<Summary> &summaries) {
       bounds.push_back(bound(summary));
   }
 
+  double bottom = top + barPitch * static_cast<double>(cases.size());
+  for (size_t i = 1; i < cases.size(); ++i)
+    if (cases[i].problem.group != cases[i - 1].problem.group)
+      bottom += groupGap;
   double left = margin + letterWidth * static_cast<double>(longestName) + 10;
   double end = axisEnd(cases);
-  std::string bars;
+  Drawing out(left + axisLength + figureWidth + margin, bottom + 32);
+  out.text(margin, 28, "Share of the measured peak, masked pairs not counted",
+           Anchor::start, "font-size=\"16\" font-weight=\"bold\"");
+  drawLegend(out, bounds);
+  drawAxis(out, left, bottom, end);
+
   double y = top;
   for (size_t i = 0; i < cases.size(); ++i) {
     const Summary &summary = cases[i];
@@ -122,31 +103,14 @@ std::string plot(const std::vector<Summary> &summaries) {
       y += groupGap;
     size_t colour = std::find(bounds.begin(), bounds.end(), bound(summary)) -
                     bounds.begin();
-    double length = axisLength * summary.share() / end;
     double baseline = y + barHeight - 2;
-    append(bars,
-           "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f' fill='%s'/>\n",
-           left, y, length, barHeight, colours[colour % std::size(colours)]);
-    append(bars, "<text x='%.1f' y='%.1f' text-anchor='end'>", left - 8,
-           baseline);
-    bars += escape(summary.problem.name) + "</text>\n";
-    append(bars, "<text x='%.1f' y='%.1f' fill='#333333'>%s</text>\n",
-           left + axisLength + 12, baseline, figure(summary).c_str());
+    out.rectangle(left, y, axisLength * summary.share() / end, barHeight,
+                  formatText("fill=\"%s\"", colourOf(colour)));
+    out.text(left - 8, baseline, summary.problem.name, Anchor::end);
+    out.text(left + axisLength + 12, baseline, figure(summary));
     y += barPitch;
   }
-
-  double width = left + axisLength + figureWidth + margin;
-  std::string svg;
-  append(svg,
-         "<svg xmlns='http://www.w3.org/2000/svg' width='%.0f' height='%.0f' "
-         "viewBox='0 0 %.0f %.0f' font-family='sans-serif' font-size='12'>\n"
-         "<rect width='100%%' height='100%%' fill='white'/>\n"
-         "<text x='%.1f' y='28' font-size='16' font-weight='bold'>Share of "
-         "the measured peak, masked pairs not counted</text>\n",
-         width, y + 32, width, y + 32, margin);
-  drawLegend(svg, bounds);
-  drawAxis(svg, left, y, end);
-  return svg + bars + "</svg>\n";
+  return out.take();
 }
 
 } // namespace attn::bench

@@ -11,7 +11,7 @@ namespace attn::bench {
 
 /// An SVG with one bar per case that ran, in groups, coloured by what bounds
 /// the case.
-std::string plot(const std::vector<Summary> &summaries);
+std::string drawShares(const std::vector<Summary> &summaries);
 
 } // namespace attn::bench
 

@@ -107,7 +107,7 @@ static int runBenchmarks(const Options &options) {
   if (json.is_open() && !json.flush())
     return fail("option --json: can't write '" + options.jsonFile + "'");
   if (!options.plotFile.empty())
-    if (Result<void> done = writeFile(options.plotFile, {plot(summaries)});
+    if (Result<void> done = writeFile(options.plotFile, {drawShares(summaries)});
         !done)
       return fail("option --plot: " + done.error().message);
   bool isFine = std::all_of(

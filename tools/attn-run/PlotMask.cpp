@@ -6,11 +6,15 @@
 #include "PlotMask.h"
 
 #include "runtime/Files.h"
+#include "tools/plot/Drawing.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <optional>
+
+using namespace attn::plot;
 
 namespace attn::run {
 
@@ -38,34 +42,6 @@ constexpr std::array<Kind, 4> kinds = {Kind{"#f1f1ee", "skipped"},
                                        {"#c9c9c4", "beyond the keys in use"}};
 constexpr const char *elementFill = "#1d1d1b";
 
-/// Writes elements of an SVG.
-class Drawing {
-public:
-  void rectangle(double x, double y, double width, double height,
-                 const char *style) {
-    print("<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" %s/>\n",
-          x, y, width, height, style);
-  }
-  void text(double x, double y, const char *style, const std::string &content) {
-    print("<text x=\"%.2f\" y=\"%.2f\" %s>", x, y, style);
-    for (char c : content)
-      svg += c == '<'   ? std::string("&lt;")
-             : c == '&' ? std::string("&amp;")
-                        : std::string(1, c);
-    svg += "</text>\n";
-  }
-  template <class... Args> void print(const char *format, Args... args) {
-    char line[512];
-    std::snprintf(line, sizeof line, format, args...);
-    svg += line;
-  }
-  void append(const std::string &text) { svg += text; }
-  std::string take() { return std::move(svg); }
-
-private:
-  std::string svg;
-};
-
 /// The plot of one map.
 class MaskPlot {
 public:
@@ -90,7 +66,8 @@ private:
   double width = longSide, height = longSide;
   /// Of a query and a key.
   double cellWidth = 0, cellHeight = 0;
-  Drawing out;
+  /// Begun by draw(), which knows how large the picture is.
+  std::optional<Drawing> out;
 };
 
 } // namespace
@@ -123,8 +100,7 @@ void MaskPlot::drawTiles() {
       double to = x(std::min(next * map.keyTile, map.keys));
       std::string style =
           std::string("fill=\"") + kinds[kindOf(column)].fill + "\"";
-      out.rectangle(from, y(begin), to - from, y(end) - y(begin),
-                    style.c_str());
+      out->rectangle(from, y(begin), to - from, y(end) - y(begin), style);
     }
   }
 }
@@ -145,9 +121,8 @@ void MaskPlot::drawGrid() {
       lines += line;
     }
   if (!lines.empty())
-    out.append("<path d=\"" + lines +
-               "\" stroke=\"#222222\" stroke-opacity=\"0.2\" "
-               "stroke-width=\"0.7\"/>\n");
+    out->path(lines, "stroke=\"#222222\" stroke-opacity=\"0.2\" "
+                     "stroke-width=\"0.7\"");
 }
 
 void MaskPlot::drawElements() {
@@ -163,7 +138,7 @@ void MaskPlot::drawElements() {
                     y(query) + (cellHeight - side) / 2, side, side, -side);
       squares += square;
     }
-  out.append("<path d=\"" + squares + "\" fill=\"" + elementFill + "\"/>\n");
+  out->path(squares, std::string("fill=\"") + elementFill + "\"");
 }
 
 /// Round numbers between labels, of which `size` rows of `pixels` in all have
@@ -178,8 +153,6 @@ static int64_t chooseStep(int64_t size, double pixels) {
 }
 
 void MaskPlot::drawAxes() {
-  const char *middle = "text-anchor=\"middle\"";
-  const char *right = "text-anchor=\"end\"";
   // A label is in the middle of its row or column; positions need not begin at
   // a round number.
   auto forEachLabel = [](int64_t first, int64_t size, double pixels,
@@ -196,22 +169,20 @@ void MaskPlot::drawAxes() {
   forEachLabel(map.firstKey, map.keys, width,
                [&](int64_t key, const std::string &label) {
                  double at = x(key) + cellWidth / 2;
-                 out.print("<path d=\"M%.2f %.2fv-5\" stroke=\"#555\"/>\n", at,
-                           top);
-                 out.text(at, top - 9, middle, label);
+                 out->path(formatText("M%.2f %.2fv-5", at, top),
+                           "stroke=\"#555\"");
+                 out->text(at, top - 9, label, Anchor::middle);
                });
   forEachLabel(map.firstQuery, map.queries, height,
                [&](int64_t query, const std::string &label) {
                  double at = y(query) + cellHeight / 2;
-                 out.print("<path d=\"M%.2f %.2fh-5\" stroke=\"#555\"/>\n",
-                           left, at);
-                 out.text(left - 9, at + 4, right, label);
+                 out->path(formatText("M%.2f %.2fh-5", left, at),
+                           "stroke=\"#555\"");
+                 out->text(left - 9, at + 4, label, Anchor::end);
                });
-  out.text(left + width / 2, top - 27, middle, "key position j");
-  out.print("<text transform=\"translate(%.2f %.2f) rotate(-90)\" "
-            "text-anchor=\"middle\">query position i</text>\n",
-            left - labelWidth + 6, top + height / 2);
-  out.rectangle(left, top, width, height, "fill=\"none\" stroke=\"#555\"");
+  out->text(left + width / 2, top - 27, "key position j", Anchor::middle);
+  out->turnedText(left - labelWidth + 6, top + height / 2, "query position i");
+  out->rectangle(left, top, width, height, "fill=\"none\" stroke=\"#555\"");
 }
 
 void MaskPlot::drawLegend(double y) {
@@ -221,8 +192,8 @@ void MaskPlot::drawLegend(double y) {
     double inset = (box - side) / 2;
     std::string style = std::string("fill=\"") + fill +
                         (side < box ? "\"" : "\" stroke=\"#999\"");
-    out.rectangle(at + inset, y + inset, side, side, style.c_str());
-    out.text(at + box + 6, y + 11, "", text);
+    out->rectangle(at + inset, y + inset, side, side, style);
+    out->text(at + box + 6, y + 11, text);
     at += box + 6 + perLetter * double(text.size()) + 14;
   };
   for (size_t kind = 0; kind < kinds.size(); ++kind)
@@ -248,25 +219,20 @@ std::string MaskPlot::draw(const std::string &title,
   constexpr double leastWidth = 560;
   double fullWidth = std::max(left + width + margin, leastWidth);
   double fullHeight = top + height + legendHeight + margin;
-  out.print("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
-            "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-            "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" "
-            "fill=\"#222\">\n",
-            fullWidth, fullHeight, fullWidth, fullHeight);
-  out.rectangle(0, 0, fullWidth, fullHeight, "fill=\"#ffffff\"");
-  out.text(margin, margin + 12, "font-size=\"16\" font-weight=\"bold\"", title);
-  out.text(margin, margin + 32, "", sizes + ", " + target);
-  out.text(margin, margin + 49, "",
-           share("skipped", counts[0] + counts[3]) + ", " +
-               share("plain", counts[1]) + ", " + share("masked", counts[2]));
+  out.emplace(fullWidth, fullHeight);
+  out->text(margin, margin + 12, title, Anchor::start,
+            "font-size=\"16\" font-weight=\"bold\"");
+  out->text(margin, margin + 32, sizes + ", " + target);
+  out->text(margin, margin + 49,
+            share("skipped", counts[0] + counts[3]) + ", " +
+                share("plain", counts[1]) + ", " + share("masked", counts[2]));
   drawTiles();
   drawGrid();
   if (showsElements())
     drawElements();
   drawAxes();
   drawLegend(top + height + 18);
-  out.append("</svg>\n");
-  return out.take();
+  return out->take();
 }
 
 std::string drawMask(const MaskMap &map, const std::string &title,

@@ -71,7 +71,7 @@ TEST(Table, failures) {
 }
 
 TEST(Plot, bars) {
-  std::string svg = plot({computeBound(), failed(), readBound()});
+  std::string svg = drawShares({computeBound(), failed(), readBound()});
   EXPECT_THAT(svg, HasSubstr(">prefill</text>"));
   EXPECT_THAT(svg, HasSubstr(">50%, 200 GFLOP/s</text>"));
   EXPECT_THAT(svg, HasSubstr(">80%, 40 GB/s</text>"));
@@ -79,18 +79,18 @@ TEST(Plot, bars) {
   EXPECT_THAT(svg, HasSubstr(">reading</text>"));
   EXPECT_THAT(svg, Not(HasSubstr("odd")));
   // Half and four fifths of an axis of 500 pixels.
-  EXPECT_THAT(svg, HasSubstr("width='250.0'"));
-  EXPECT_THAT(svg, HasSubstr("width='400.0'"));
+  EXPECT_THAT(svg, HasSubstr("width=\"250.00\""));
+  EXPECT_THAT(svg, HasSubstr("width=\"400.00\""));
 }
 
 TEST(Plot, a_bar_beyond_the_peak_stays_on_the_axis) {
   Summary summary = computeBound();
   summary.flopShare = 1.1;
   summary.problem.name = "a<b&c";
-  std::string svg = plot({summary});
+  std::string svg = drawShares({summary});
   EXPECT_THAT(svg, HasSubstr(">120%</text>"));
   // 500 pixels times 1.1 / 1.2.
-  EXPECT_THAT(svg, HasSubstr("width='458.3'"));
+  EXPECT_THAT(svg, HasSubstr("width=\"458.33\""));
   EXPECT_THAT(svg, HasSubstr(">a&lt;b&amp;c</text>"));
 }
 
