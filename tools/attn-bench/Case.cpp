@@ -4,26 +4,51 @@
 
 #include "Case.h"
 
+#include "LinearCase.h"
+
 #include <algorithm>
 #include <cstdio>
 
 namespace attn::bench {
 
-static std::string tensorType(const Case &problem, int64_t heads, int64_t rows,
-                              int64_t columns) {
+std::string typeText(const Operand &operand) {
   std::string type = "tensor<";
-  for (int64_t size : {problem.batch, heads, rows, columns})
+  for (int64_t size : operand.sizes)
     type += std::to_string(size) + "x";
-  return type + name(problem.dtype) + ">";
+  return type + name(operand.dtype) + ">";
 }
 
-std::vector<std::string> Case::extraInputs() const {
-  std::vector<std::string> inputs;
-  if (!score.empty())
-    inputs.push_back(score);
-  if (keep == "select")
-    inputs.push_back(keep);
+std::vector<Operand> inputsOf(const Case &problem) {
+  const Case &p = problem;
+  std::vector<Operand> inputs = {
+      {"q", p.dtype, {p.batch, p.queryHeads, p.queries, p.keyDim}},
+      {"k", p.dtype, {p.batch, p.keyHeads, p.keys, p.keyDim}},
+      {"v", p.dtype, {p.batch, p.keyHeads, p.keys, p.valueDim}}};
+  if (p.isLinear())
+    addLinearInputs(p, inputs);
+  if (p.score == "alibi")
+    inputs.push_back({"alibi", DType::f32, {p.queryHeads}});
+  if (p.score == "bias")
+    inputs.push_back({"bias", DType::f32, {p.queries, p.keys}});
+  if (p.keep == "select")
+    inputs.push_back({"select", DType::i1, {p.queries, p.keys}});
   return inputs;
+}
+
+std::vector<Operand> outputsOf(const Case &problem) {
+  const Case &p = problem;
+  std::vector<Operand> outputs = {
+      {"o", p.dtype, {p.batch, p.queryHeads, p.queries, p.valueDim}}};
+  if (p.linear.hasState)
+    outputs.push_back(stateOf(p, "final_state"));
+  return outputs;
+}
+
+std::string numberText(double number) {
+  // MLIR wants a point or an exponent in a float.
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17e", number);
+  return text;
 }
 
 /// A mask of arithmetic that no range of positions decides.
@@ -38,40 +63,12 @@ static const char xorMask[] = R"( keep {
       attn.yield %p : i1
     })";
 
-std::string irText(const Case &problem) {
-  std::string query =
-      tensorType(problem, problem.queryHeads, problem.queries, problem.keyDim);
-  std::string key =
-      tensorType(problem, problem.keyHeads, problem.keys, problem.keyDim);
-  std::string value =
-      tensorType(problem, problem.keyHeads, problem.keys, problem.valueDim);
-  std::string output = tensorType(problem, problem.queryHeads, problem.queries,
-                                  problem.valueDim);
-
+/// What stands between the operands and the types of a softmax op.
+static std::string softmaxClauses(const Case &problem,
+                                  const std::vector<Operand> &inputs) {
   std::string clauses;
-  if (problem.softcap > 0) {
-    char number[32];
-    // MLIR wants a point or an exponent in a float.
-    std::snprintf(number, sizeof number, "%.17e", problem.softcap);
-    clauses += std::string(" softcap(") + number + ")";
-  }
-  std::string arguments;
-  auto clause = [&](const std::string &name, const std::string &type) {
-    arguments += ", %" + name + ": " + type;
-    return " " + name + "(%" + name + " : " + type + ")";
-  };
-  std::string pairs = "tensor<" + std::to_string(problem.queries) + "x" +
-                      std::to_string(problem.keys) + "x";
-  std::string extra;
-  if (problem.score == "alibi")
-    extra += clause("alibi",
-                    "tensor<" + std::to_string(problem.queryHeads) + "xf32>");
-  if (problem.score == "bias")
-    extra += clause("bias", pairs + "f32>");
-  if (problem.keep == "select")
-    extra += clause("select", pairs + "i1>");
-  if (problem.keep == "xor")
-    extra += xorMask;
+  if (problem.softcap > 0)
+    clauses += " softcap(" + numberText(problem.softcap) + ")";
   if (!problem.hasMask() && (problem.score == "alibi" || problem.keep == "xor"))
     clauses += " align(bottom_right)";
   if (problem.hasMask())
@@ -81,15 +78,50 @@ std::string irText(const Case &problem) {
         ", #attn.window<left = " + std::to_string(problem.window - 1) + ">";
   if (problem.hasMask())
     clauses += ")";
-  clauses += extra;
+  // Clauses have the names of their operands.
+  for (size_t i = 3; i < inputs.size(); ++i)
+    clauses += " " + inputs[i].name + "(%" + inputs[i].name + " : " +
+               typeText(inputs[i]) + ")";
+  if (problem.keep == "xor")
+    clauses += xorMask;
+  return clauses;
+}
 
-  return "func.func @main(%q: " + query + ", %k: " + key + ", %v: " + value +
-         arguments + ") -> " + output + " {\n  %o = attn." + problem.op +
-         " %q, %k, %v" + clauses + " : (" + query + ", " + key + ", " + value +
-         ") -> " + output + "\n  return %o : " + output + "\n}\n";
+/// The texts of the operands between commas.
+static std::string join(const std::vector<Operand> &operands,
+                        std::string (*text)(const Operand &)) {
+  std::string list;
+  for (const Operand &operand : operands)
+    list += (list.empty() ? "" : ", ") + text(operand);
+  return list;
+}
+
+std::string irText(const Case &problem) {
+  std::vector<Operand> inputs = inputsOf(problem);
+  std::vector<Operand> outputs = outputsOf(problem);
+  auto nameText = [](const Operand &operand) { return "%" + operand.name; };
+  std::string results = join(outputs, nameText);
+  std::string types = join(outputs, typeText);
+  std::string grouped = outputs.size() > 1 ? "(" + types + ")" : types;
+  // The projection of attn.favor is an operand, not a clause.
+  size_t numOperands = problem.op == "favor" ? 4 : 3;
+  std::vector<Operand> operands(inputs.begin(), inputs.begin() + numOperands);
+  return "func.func @main(" +
+         join(inputs,
+              [](const Operand &operand) {
+                return "%" + operand.name + ": " + typeText(operand);
+              }) +
+         ") -> " + grouped + " {\n  " + results + " = attn." + problem.op +
+         " " + join(operands, nameText) +
+         (problem.isLinear() ? linearClauses(problem, inputs)
+                             : softmaxClauses(problem, inputs)) +
+         " : (" + join(operands, typeText) + ") -> " + grouped + "\n  return " +
+         results + " : " + types + "\n}\n";
 }
 
 Work countWork(const Case &problem) {
+  if (problem.isLinear())
+    return countLinearWork(problem);
   int64_t keptPairs = 0;
   int64_t firstSeen = problem.keys, lastSeen = -1;
   for (int64_t row = 0; row < problem.queries; ++row) {

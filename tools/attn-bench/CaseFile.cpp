@@ -61,11 +61,38 @@ static Result<void> setDType(Case &problem, std::string_view value) {
   return expected("f32, bf16 or f16", value);
 }
 
+/// One of the words.
+static Result<void> setWord(std::string &field, std::string_view value,
+                            const std::vector<std::string> &allowed) {
+  field = value;
+  if (std::find(allowed.begin(), allowed.end(), value) != allowed.end())
+    return {};
+  std::string list;
+  for (size_t i = 0; i < allowed.size(); ++i)
+    list += (i == 0                    ? ""
+             : i + 1 == allowed.size() ? " or "
+                                       : ", ") +
+            allowed[i];
+  return expected(list, value);
+}
+
 static Result<void> setOp(Case &problem, std::string_view value) {
-  if (value != "softmax" && value != "gqa")
-    return expected("softmax or gqa", value);
-  problem.op = value;
-  return {};
+  return setWord(problem.op, value, {"softmax", "gqa", "linear", "favor"});
+}
+
+/// "elu1:relu", or "elu1" for twice the same.
+static Result<void> setFeature(Case &problem, std::string_view value) {
+  const std::vector<std::string> maps = {
+      "identity",          "elu1",     "relu",   "relu2", "softmax_features",
+      "softmax_positions", "hedgehog", "taylor2"};
+  size_t colon = value.find(':');
+  std::string_view second =
+      colon == std::string_view::npos ? value : value.substr(colon + 1);
+  if (Result<void> done =
+          setWord(problem.linear.queryFeature, value.substr(0, colon), maps);
+      !done)
+    return done;
+  return setWord(problem.linear.keyFeature, second, maps);
 }
 
 static Result<void> setSoftcap(Case &problem, std::string_view value) {
@@ -75,6 +102,12 @@ static Result<void> setSoftcap(Case &problem, std::string_view value) {
   if (error != std::errc() || stop != end || !(problem.softcap > 0) ||
       !(problem.softcap <= 1e30))
     return expected("a positive number", value);
+  return {};
+}
+
+template <bool LinearClauses::*flag>
+static Result<void> setFlag(Case &problem, std::string_view) {
+  problem.linear.*flag = true;
   return {};
 }
 
@@ -127,15 +160,42 @@ static const Word words[] = {
     {"softcap", true, setSoftcap},
     {"score", true,
      [](Case &c, std::string_view v) {
-       c.score = v;
-       return v == "alibi" || v == "bias" ? Result<void>()
-                                          : expected("alibi or bias", v);
+       return setWord(c.score, v, {"alibi", "bias"});
      }},
     {"keep", true,
      [](Case &c, std::string_view v) {
-       c.keep = v;
-       return v == "select" || v == "xor" ? Result<void>()
-                                          : expected("select or xor", v);
+       return setWord(c.keep, v, {"select", "xor"});
+     }},
+    {"decay", true,
+     [](Case &c, std::string_view v) {
+       return setWord(c.linear.decay, v, {"head", "token", "feature"});
+     }},
+    {"delta", false, setFlag<&LinearClauses::hasDelta>},
+    {"transition", false, setFlag<&LinearClauses::hasTransition>},
+    {"bonus", false, setFlag<&LinearClauses::hasBonus>},
+    {"feature", true, setFeature},
+    {"normalize", true,
+     [](Case &c, std::string_view v) {
+       return setWord(c.linear.normalize, v, {"token", "feature"});
+     }},
+    {"state", false, setFlag<&LinearClauses::hasState>},
+    {"form", true,
+     [](Case &c, std::string_view v) {
+       return setWord(c.linear.form, v,
+                      {"auto", "quadratic", "chunk", "recurrent"});
+     }},
+    {"chunk", true,
+     [](Case &c, std::string_view v) {
+       return parseInteger(v, maxSize, c.linear.chunk);
+     }},
+    {"M", true,
+     [](Case &c, std::string_view v) {
+       return parseInteger(v, maxSize, c.linear.rows);
+     }},
+    {"kind", true,
+     [](Case &c, std::string_view v) {
+       return setWord(c.linear.kind, v,
+                      {"positive", "hyperbolic", "trigonometric", "relu"});
      }},
     {"target", true, setTarget},
     {"threads", true,
@@ -174,6 +234,47 @@ static Result<void> applyWord(std::string_view text,
   return {};
 }
 
+/// Which words go with the op.
+static Result<void> checkOp(const std::set<std::string_view> &seen,
+                            const Case &problem) {
+  struct {
+    std::vector<const char *> ops;
+    std::vector<const char *> words;
+  } const only[] = {
+      {{"softmax", "gqa"}, {"window", "softcap", "score", "keep"}},
+      {{"linear"},
+       {"decay", "delta", "transition", "bonus", "feature", "normalize",
+        "state"}},
+      {{"linear", "favor"}, {"form", "chunk"}},
+      {{"favor"}, {"M", "kind"}}};
+  for (const auto &[ops, names] : only)
+    for (const char *word : names)
+      if (seen.count(word) &&
+          std::find(ops.begin(), ops.end(), problem.op) == ops.end())
+        return expected("no " + std::string(word) + " with op=" + problem.op,
+                        word);
+  if (!problem.isLinear())
+    return {};
+  if (problem.op == "favor" && !seen.count("M"))
+    return Error{ErrorCode::invalidArgument, "expected M=..., got none"};
+  const LinearClauses &linear = problem.linear;
+  if (problem.isCausal && problem.queries != problem.keys)
+    return expected("as many keys as queries for causal op=" + problem.op,
+                    std::to_string(problem.queries) + ":" +
+                        std::to_string(problem.keys));
+  for (const char *word : {"decay", "delta", "transition", "bonus"})
+    if (seen.count(word) && !problem.isCausal)
+      return expected("causal beside " + std::string(word), word);
+  if (linear.hasDelta && linear.hasTransition)
+    return expected("delta or transition", "both");
+  if (linear.queryFeature != linear.keyFeature)
+    for (const std::string &map : {linear.queryFeature, linear.keyFeature})
+      if (map == "hedgehog" || map == "taylor2")
+        return expected("maps of as many features",
+                        linear.queryFeature + ":" + linear.keyFeature);
+  return {};
+}
+
 /// What must be there, and what goes together.
 static Result<void> checkWords(const std::set<std::string_view> &seen,
                                Case &problem) {
@@ -200,7 +301,7 @@ static Result<void> checkWords(const std::set<std::string_view> &seen,
     return expected("as many key heads as query heads for op=softmax", heads);
   if (problem.queryHeads % problem.keyHeads != 0)
     return expected("a multiple of the key heads as query heads", heads);
-  return {};
+  return checkOp(seen, problem);
 }
 
 static std::string_view nextWord(std::string_view &rest) {

@@ -7,7 +7,8 @@
 //   llama3-8b-decode  dtype=bf16 H=32:8 sq=1 sk=16384 D=128 causal
 //
 //   dtype=f32|bf16|f16     required
-//   op=softmax|gqa         default: gqa where H has two numbers
+//   op=softmax|gqa|linear|favor
+//                          default: gqa where H has two numbers
 //   B=N                    batch, default 1
 //   H=N or H=N:M           query heads, and key heads where they differ
 //   S=N, or sq=N and sk=N  queries and keys
@@ -19,8 +20,25 @@
 //   score=alibi|bias       slopes per head, or a number per query and key, are
 //                          added to the logits
 //   keep=select|xor        a mask that no tile is free of: of a boolean per
-//   query
-//                          and key, or by arithmetic on their positions
+//                          query and key, or by arithmetic on their positions
+// of op=linear, with as many queries as keys where it is causal, and a scale of
+// 1 / sqrt(D):
+//   decay=head|token|feature
+//   delta, transition, bonus
+//                          the clauses beta, transition and bonus
+//   feature=MAP or MAP:MAP of query and key: identity (default), elu1, relu,
+//                          relu2, softmax_features, softmax_positions,
+//                          hedgehog or taylor2
+//   normalize=token|feature
+//   state                  a state comes in and goes out
+//   form=auto|quadratic|chunk|recurrent
+//                          how it is computed, default auto
+//   chunk=N                tokens of a chunk, default: the compiler's choice
+// of op=favor:
+//   M=N                    rows of the projection, required
+//   kind=positive|hyperbolic|trigonometric|relu
+//                          default positive
+// of all:
 //   target=TARGET          as of attn-run, default host
 //   threads=N              default: --threads
 

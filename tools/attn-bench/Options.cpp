@@ -12,6 +12,8 @@ namespace attn::bench {
 
 static constexpr int maxThreads = 1024;
 static constexpr int maxRuns = 10000;
+static constexpr int minN = 256, maxN = 1 << 20;
+static constexpr int minM = 16, maxM = 1 << 16;
 
 static Result<void> parseInteger(const std::string &text, int low, int high,
                                  int &number) {
@@ -62,6 +64,28 @@ static const Option table[] = {
        o.plotFile = value;
        return Result<void>();
      }},
+    {"--suite", true, false,
+     [](Options &o, const std::string &value) {
+       o.suite = value;
+       if (value == "linear" || value == "linear-forms")
+         return Result<void>();
+       return Result<void>(
+           Error{ErrorCode::invalidArgument,
+                 "expected linear or linear-forms, got '" + value + "'"});
+     }},
+    {"--out", true, false,
+     [](Options &o, const std::string &value) {
+       o.out = value;
+       return Result<void>();
+     }},
+    {"--max-n", true, false,
+     [](Options &o, const std::string &value) {
+       return parseInteger(value, minN, maxN, o.maxN);
+     }},
+    {"--max-m", true, false,
+     [](Options &o, const std::string &value) {
+       return parseInteger(value, minM, maxM, o.maxM);
+     }},
     {"--serve", false, false,
      [](Options &o, const std::string &) {
        o.serve = true;
@@ -79,6 +103,39 @@ static std::string allNames() {
   for (const Option &option : table)
     names += std::string(names.empty() ? "" : ", ") + option.name;
   return names;
+}
+
+/// What goes together, and what must be there.
+static Result<void> checkTogether(const Options &options,
+                                  const std::set<std::string> &seen) {
+  auto refuse = [&](const char *option,
+                    std::initializer_list<const char *> others) {
+    for (const char *other : others)
+      if (seen.count(option) && seen.count(other))
+        return Result<void>(Error{ErrorCode::invalidArgument,
+                                  std::string("option ") + option +
+                                      ": expected no " + other + " beside it"});
+    return Result<void>();
+  };
+  if (Result<void> done = refuse("--serve", {"--cases", "--filter", "--runs",
+                                             "--json", "--plot", "--suite"});
+      !done)
+    return done;
+  if (Result<void> done =
+          refuse("--suite", {"--cases", "--filter", "--json", "--plot"});
+      !done)
+    return done;
+  for (const char *name : {"--out", "--max-n", "--max-m"})
+    if (seen.count(name) && options.suite.empty())
+      return Error{ErrorCode::invalidArgument, std::string("option ") + name +
+                                                   ": expected --suite beside "
+                                                   "it, got none"};
+  if (!options.suite.empty() && options.out.empty())
+    return Error{ErrorCode::invalidArgument,
+                 "option --suite: expected --out=DIR beside it, got none"};
+  if (!options.serve && options.suite.empty() && options.caseFiles.empty())
+    return Error{ErrorCode::invalidArgument, "expected --cases=FILE, got none"};
+  return {};
 }
 
 Result<Options> parseOptions(const std::vector<std::string> &arguments) {
@@ -111,21 +168,14 @@ Result<Options> parseOptions(const std::vector<std::string> &arguments) {
   }
   if (options.help)
     return options;
-  if (options.serve) {
-    for (const char *name :
-         {"--cases", "--filter", "--runs", "--json", "--plot"})
-      if (seen.count(name))
-        return Error{ErrorCode::invalidArgument,
-                     std::string("option --serve: expected no ") + name +
-                         " beside it"};
-  } else if (options.caseFiles.empty()) {
-    return Error{ErrorCode::invalidArgument, "expected --cases=FILE, got none"};
-  }
+  if (Result<void> done = checkTogether(options, seen); !done)
+    return done.error();
   return options;
 }
 
 const char *helpText() {
   return R"(usage: attn-bench --cases=FILE... [options]
+       attn-bench --suite=NAME --out=DIR [options]
        attn-bench --serve [--threads=N]
 
 Times attention and compares it with peaks of this machine that are measured
@@ -137,18 +187,35 @@ between the runs. Cases of a group take turns.
   --runs=N        turns per case (5); figures are medians over them
   --json=FILE     write every turn as Google Benchmark's JSON
   --plot=FILE     write a bar chart of the shares of the peak as SVG
+  --suite=linear  two plots of the linear family with their numbers, as
+                  linear-time and linear-error, .svg and .csv: time against
+                  the length of the sequence, of softmax, linear attention and
+                  FAVOR+; error of the random features against their number,
+                  beside the closed form
+  --suite=linear-forms
+                  whether the form of causal linear attention that the
+                  compiler chooses is the faster one, as linear-forms.csv;
+                  exit status 1 where it takes 20 % more than the faster
+  --out=DIR       the folder for the files of a suite; made where there is none
+  --max-n=N       sequences of a suite up to this length (16384)
+  --max-m=N       random features of a suite up to this number (1024)
   --serve         take commands from standard input, for programs that
                   alternate with others: 'case LINE' prepares a case,
-                  'write FOLDER' writes its tensors as q.npy, k.npy, v.npy and
-                  o.npy, 'run' takes a turn; each is answered by a line of JSON
+                  'write FOLDER' writes its tensors as q.npy, k.npy, v.npy,
+                  o.npy and, with such clauses, decay.npy, state.npy and
+                  final_state.npy, 'run' takes a turn; each is answered by a
+                  line of JSON
 
 columns of the table
   ms          time of a call
   ratio       to the first case of the group
-  GFLOP/s     2 B Hq Sq Sk (Dk + Dv) operations, whatever a mask leaves out
-  kept        the same for the pairs of query and key that the mask keeps
+  GFLOP/s     2 B Hq Sq Sk (Dk + Dv) operations, whatever a mask leaves out;
+              of the linear family those of chunks
+  kept        the same for the pairs of query and key that the mask keeps; of
+              the linear family the 4 Dk Dv per token of the recurrence
   GB/s        where reading is the bound: queries, output, and the keys and
-              values that any query sees, once each
+              values that any query sees, once each; of the linear family
+              all operands and results, with the states
   of peak     share of the bound: kept operations over the peak of the fastest
               instruction for the type, or bytes over the rate of reading
   peak        that peak, in GFLOP/s with the instruction, or in GB/s

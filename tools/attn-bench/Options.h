@@ -21,6 +21,13 @@ struct Options {
   int runs = 5;
   std::string jsonFile;
   std::string plotFile;
+  /// "linear" or "linear-forms"; empty: the cases of files.
+  std::string suite;
+  /// The folder of what a suite writes.
+  std::string out;
+  /// The longest sequence and the most random features of a suite.
+  int maxN = 16384;
+  int maxM = 1024;
   bool serve = false;
   bool help = false;
 };

@@ -14,7 +14,9 @@ static constexpr const char *eraseLine = "\r\x1b[K";
 Progress::Progress(size_t steps)
     : steps(steps), isTerminal(isatty(STDERR_FILENO) == 1) {}
 
-Progress::~Progress() {
+Progress::~Progress() { wipe(); }
+
+void Progress::wipe() const {
   if (isTerminal)
     std::fputs(eraseLine, stderr);
 }

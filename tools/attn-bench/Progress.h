@@ -21,6 +21,9 @@ public:
   /// Another of the steps begins.
   void step(const std::string &what);
 
+  /// Wipes the line until the next step, for others to print.
+  void wipe() const;
+
 private:
   size_t done = 0;
   size_t steps;

@@ -59,21 +59,38 @@ std::string Server::answer(std::string_view request) {
   return "{" + *fields + "}";
 }
 
-Result<std::string> Server::prepare(std::string_view line) {
-  // Two cases at a time may be more than fits into memory.
-  workload.reset();
-  Result<Case> parsed = parseCase(line);
-  if (!parsed)
-    return parsed.error();
-  // A peer has Q, K, V and O, and what it masks from the fields below.
+/// A peer has the operands, and what else it does from the fields of prepare().
+static Result<void> checkServed(const Case &problem) {
+  auto flag = [](bool isSet) { return std::string(isSet ? "one" : ""); };
+  const LinearClauses &linear = problem.linear;
+  std::string map = linear.queryFeature;
+  if (linear.keyFeature != map)
+    map += ":" + linear.keyFeature;
   for (auto [key, value] :
-       {std::pair("score", parsed->score), std::pair("keep", parsed->keep)})
+       {std::pair("score", problem.score), std::pair("keep", problem.keep),
+        std::pair("delta", flag(linear.hasDelta)),
+        std::pair("transition", flag(linear.hasTransition)),
+        std::pair("bonus", flag(linear.hasBonus)),
+        std::pair("feature", map == "identity" ? "" : map),
+        std::pair("normalize", linear.normalize),
+        std::pair("op", problem.op == "favor" ? problem.op : "")})
     if (!value.empty())
       return Error{ErrorCode::invalidArgument,
                    std::string(key) +
                        ": expected none where cases are served, "
                        "got " +
                        value};
+  return {};
+}
+
+Result<std::string> Server::prepare(std::string_view line) {
+  // Two cases at a time may be more than fits into memory.
+  workload.reset();
+  Result<Case> parsed = parseCase(line);
+  if (!parsed)
+    return parsed.error();
+  if (Result<void> done = checkServed(*parsed); !done)
+    return done.error();
   Result<Workload> created = Workload::create(*parsed, threads);
   if (!created)
     return created.error();
@@ -83,7 +100,7 @@ Result<std::string> Server::prepare(std::string_view line) {
   auto integer = [](const char *name, int64_t value) {
     return ", \"" + std::string(name) + "\": " + std::to_string(value);
   };
-  return "\"name\": " + quote(problem.name) +
+  return "\"name\": " + quote(problem.name) + ", \"op\": " + quote(problem.op) +
          ", \"dtype\": " + quote(name(problem.dtype)) +
          integer("batch", problem.batch) +
          integer("query_heads", problem.queryHeads) +
@@ -94,6 +111,8 @@ Result<std::string> Server::prepare(std::string_view line) {
          ", \"causal\": " + isTrue(problem.isCausal) +
          integer("window", problem.window) + ", " +
          field("softcap", problem.softcap) +
+         ", \"decay\": " + quote(problem.linear.decay) +
+         ", \"state\": " + isTrue(problem.linear.hasState) +
          integer("threads", workload->threads()) +
          integer("calls_per_turn", workload->callsPerTurn()) +
          ", \"target\": " + quote(workload->program().target()) + ", " +
@@ -104,15 +123,24 @@ Result<std::string> Server::prepare(std::string_view line) {
 }
 
 Result<std::string> Server::write(const std::string &folder) const {
-  const char *names[] = {"q.npy", "k.npy", "v.npy", "o.npy"};
   std::string list;
-  for (size_t i = 0; i < workload->tensors().size(); ++i) {
-    std::string path = folder + "/" + names[i];
-    if (Result<void> done = writeNpy(path, workload->tensors()[i].view());
-        !done)
-      return done.error();
-    list += (i ? ", " : "") + quote(path);
-  }
+  auto writeAll = [&](const std::vector<Operand> &operands,
+                      const std::vector<Tensor> &tensors) -> Result<void> {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      std::string path = folder + "/" + operands[i].name + ".npy";
+      if (Result<void> done = writeNpy(path, tensors[i].view()); !done)
+        return done;
+      list += (list.empty() ? "" : ", ") + quote(path);
+    }
+    return {};
+  };
+  const Case &problem = workload->problem();
+  if (Result<void> done = writeAll(inputsOf(problem), workload->inputs());
+      !done)
+    return done.error();
+  if (Result<void> done = writeAll(outputsOf(problem), workload->outputs());
+      !done)
+    return done.error();
   return "\"files\": [" + list + "]";
 }
 

@@ -51,7 +51,7 @@ std::string tableRows(const std::vector<Summary> &group, size_t nameWidth) {
       first = summary.millis;
     auto rate = [&](double amount) { return amount / summary.millis / 1e6; };
     std::string kept = "-", gbytes = "-";
-    if (summary.problem.hasMask())
+    if (summary.problem.hasMask() || summary.problem.isLinear())
       kept = format("%.1f", rate(summary.work.keptFlops));
     if (summary.isReadBound())
       gbytes = format("%.1f", rate(summary.work.bytes));

@@ -5,8 +5,6 @@
 
 #include "Turns.h"
 
-#include "Progress.h"
-
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -132,10 +130,10 @@ void TurnRunner::finish() {
     json->Finalize();
 }
 
-std::vector<Summary> TurnRunner::run(const std::vector<Case> &cases) {
+std::vector<Summary> TurnRunner::run(const std::vector<Case> &cases,
+                                     Progress &progress) {
   std::vector<Summary> summaries;
   std::vector<std::unique_ptr<Workload>> workloads;
-  Progress progress(cases.size() * (runs + 1));
   benchmark::ClearRegisteredBenchmarks();
   for (const Case &problem : cases) {
     Summary summary;

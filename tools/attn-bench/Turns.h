@@ -5,6 +5,7 @@
 #ifndef ATTN_TOOLS_ATTN_BENCH_TURNS_H
 #define ATTN_TOOLS_ATTN_BENCH_TURNS_H
 
+#include "Progress.h"
 #include "Workload.h"
 
 #include <iosfwd>
@@ -50,8 +51,11 @@ public:
   ~TurnRunner();
 
   /// Compiles and runs the cases, which then no longer take memory. The result
-  /// has their order.
-  std::vector<Summary> run(const std::vector<Case> &cases);
+  /// has their order. Takes steps() of the progress.
+  std::vector<Summary> run(const std::vector<Case> &cases, Progress &progress);
+
+  /// How many steps of progress so many cases take.
+  size_t steps(size_t numCases) const { return numCases * (runs + 1); }
 
   /// Ends the JSON; nothing may be run afterwards.
   void finish();

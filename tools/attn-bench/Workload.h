@@ -12,10 +12,14 @@
 
 namespace attn::bench {
 
+/// How the case is compiled.
+EngineOptions engineOptions(const Case &problem);
+
 class Workload {
 public:
-  /// Compiles the case and draws its inputs: signed numbers, uniform with mean
-  /// 0 and variance 1, the same for any machine and number of threads.
+  /// Compiles the case and draws its inputs: where inputsOf() says nothing
+  /// else, signed numbers, uniform with mean 0 and variance 1. They are the
+  /// same for any machine and number of threads.
   /// `threads` is for cases that name none; 0 means one per core.
   static Result<Workload> create(const Case &problem, int threads);
 
@@ -24,8 +28,9 @@ public:
   const Program &program() const { return theProgram; }
   int threads() const { return numThreads; }
 
-  /// Query, key, value and output.
-  const std::vector<Tensor> &tensors() const { return memory; }
+  /// In the order of inputsOf() and outputsOf().
+  const std::vector<Tensor> &inputs() const { return theInputs; }
+  const std::vector<Tensor> &outputs() const { return theOutputs; }
 
   /// Calls of one turn: as many as take `turnMillis`, at least one.
   int64_t callsPerTurn() const { return numCalls; }
@@ -40,13 +45,15 @@ private:
   static constexpr double turnMillis = 50;
 
   Workload(const Case &problem, Program program, int threads,
-           std::vector<Tensor> memory, PeakMeter meter);
+           std::vector<Tensor> inputs, std::vector<Tensor> outputs,
+           PeakMeter meter);
 
   Case theCase;
   Work theWork;
   Program theProgram;
   int numThreads;
-  std::vector<Tensor> memory;
+  std::vector<Tensor> theInputs;
+  std::vector<Tensor> theOutputs;
   PeakMeter meter;
   int64_t numCalls = 1;
 };

@@ -4,17 +4,18 @@
 // files beside this one.
 
 #include "CaseFile.h"
+#include "Groups.h"
 #include "Options.h"
 #include "Plot.h"
 #include "Serve.h"
-#include "Table.h"
-#include "Turns.h"
+#include "Suite.h"
 
 #include "runtime/Files.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <regex>
@@ -57,27 +58,6 @@ static Result<std::vector<Case>> selectCases(const Options &options) {
   return selected;
 }
 
-/// Runs group after group and prints each as soon as it is done.
-static std::vector<Summary> runGroups(TurnRunner &runner,
-                                      const std::vector<Case> &cases) {
-  size_t width = 4;
-  for (const Case &problem : cases)
-    width = std::max(width, problem.name.size());
-  std::fputs(tableHead(width).c_str(), stdout);
-  std::vector<Summary> summaries;
-  for (auto first = cases.begin(); first != cases.end();) {
-    auto last = std::find_if(first, cases.end(), [&](const Case &problem) {
-      return problem.group != first->group;
-    });
-    std::vector<Summary> group = runner.run({first, last});
-    std::fputs(tableRows(group, width).c_str(), stdout);
-    std::fflush(stdout);
-    std::move(group.begin(), group.end(), std::back_inserter(summaries));
-    first = last;
-  }
-  return summaries;
-}
-
 /// Says so where others use the cores already.
 static void warnOfLoad() {
   double load = 0;
@@ -107,7 +87,8 @@ static int runBenchmarks(const Options &options) {
   if (json.is_open() && !json.flush())
     return fail("option --json: can't write '" + options.jsonFile + "'");
   if (!options.plotFile.empty())
-    if (Result<void> done = writeFile(options.plotFile, {drawShares(summaries)});
+    if (Result<void> done =
+            writeFile(options.plotFile, {drawShares(summaries)});
         !done)
       return fail("option --plot: " + done.error().message);
   bool isFine = std::all_of(
@@ -115,6 +96,20 @@ static int runBenchmarks(const Options &options) {
         return summary.failure.empty() || summary.isUnsupported;
       });
   return isFine ? 0 : exitCaseFailed;
+}
+
+static int runSuite(const Options &options) {
+  warnOfLoad();
+  std::error_code error;
+  std::filesystem::create_directories(options.out, error);
+  if (error)
+    return fail("option --out: can't make the folder '" + options.out +
+                "': " + error.message());
+  Result<bool> isFine = options.suite == "linear" ? runLinearSuite(options)
+                                                  : runFormSuite(options);
+  if (!isFine)
+    return fail(isFine.error().message);
+  return *isFine ? 0 : exitCaseFailed;
 }
 
 int main(int argc, char **argv) {
@@ -126,6 +121,8 @@ int main(int argc, char **argv) {
     std::fputs(helpText(), stdout);
     return 0;
   }
+  if (!options->suite.empty())
+    return runSuite(*options);
   if (!options->serve)
     return runBenchmarks(*options);
   Server(options->threads).run(std::cin, std::cout);

@@ -79,8 +79,8 @@ TEST(CaseFile, a_line_that_is_refused_says_why) {
                                     "query heads, got '8:3'"},
       {"a op=softmax dtype=f32 H=8:2 D=8 S=1",
        "expected as many key heads as query heads for op=softmax, got '8:2'"},
-      {"a op=linear dtype=f32 H=8 D=8 S=1", "op: expected softmax or gqa, got "
-                                            "'linear'"},
+      {"a op=line dtype=f32 H=8 D=8 S=1", "op: expected softmax, gqa, linear "
+                                          "or favor, got 'line'"},
       {"a dtype=f32 H=8 D=8 S=1 softcap=nan", "softcap: expected a positive "
                                               "number, got 'nan'"},
       {"a dtype=f32 H=8 D=8 S=1 softcap=-1", "softcap: expected a positive "
@@ -90,7 +90,10 @@ TEST(CaseFile, a_line_that_is_refused_says_why) {
       {"a dtype=f32 H=8 D=8 S=1 target=", "target: expected a target, got ''"},
       {"a dtype=f32 H=8 D=8 S=1 casual", "expected one of op, dtype, B, H, S, "
                                          "sq, sk, D, causal, window, softcap, "
-                                         "score, keep, target, threads, got "
+                                         "score, keep, decay, delta, "
+                                         "transition, bonus, feature, "
+                                         "normalize, state, form, chunk, M, "
+                                         "kind, target, threads, got "
                                          "'casual'"},
       {"a dtype=f32 H=8 D=8 S=1 score=relu", "score: expected alibi or bias, "
                                              "got 'relu'"},
@@ -105,6 +108,63 @@ TEST(CaseFile, a_line_that_is_refused_says_why) {
     Result<Case> parsed = parseCase(line);
     ASSERT_FALSE(parsed.ok()) << line;
     EXPECT_THAT(parsed.error().message, HasSubstr(message)) << line;
+  }
+}
+
+TEST(CaseFile, every_word_of_the_linear_family) {
+  Result<Case> parsed = parseCase(
+      "a op=linear dtype=f32 H=8:2 S=70 D=64:48 causal decay=token delta bonus "
+      "feature=elu1:relu normalize=token state form=chunk chunk=32");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed->op, "linear");
+  EXPECT_EQ(parsed->linear.decay, "token");
+  EXPECT_TRUE(parsed->linear.hasDelta);
+  EXPECT_FALSE(parsed->linear.hasTransition);
+  EXPECT_TRUE(parsed->linear.hasBonus);
+  EXPECT_EQ(parsed->linear.queryFeature, "elu1");
+  EXPECT_EQ(parsed->linear.keyFeature, "relu");
+  EXPECT_EQ(parsed->linear.normalize, "token");
+  EXPECT_TRUE(parsed->linear.hasState);
+  EXPECT_EQ(parsed->linear.form, "chunk");
+  EXPECT_EQ(parsed->linear.chunk, 32);
+  Result<Case> favor = parseCase("a op=favor dtype=f32 H=8 S=70 D=64 M=256 "
+                                 "kind=hyperbolic");
+  ASSERT_TRUE(favor.ok()) << favor.error().message;
+  EXPECT_EQ(favor->linear.rows, 256);
+  EXPECT_EQ(favor->linear.kind, "hyperbolic");
+}
+
+TEST(CaseFile, words_that_do_not_go_with_the_op) {
+  struct {
+    const char *words, *message;
+  } const refused[] = {
+      {"op=softmax S=9 decay=head", "expected no decay with op=softmax"},
+      {"op=gqa S=9 chunk=8", "expected no chunk with op=gqa"},
+      {"op=linear S=9 window=3", "expected no window with op=linear"},
+      {"op=linear S=9 M=3", "expected no M with op=linear"},
+      {"op=favor S=9 state M=8", "expected no state with op=favor"},
+      {"op=favor S=9", "expected M=..., got none"},
+      {"op=linear S=9 causal decay=tokens",
+       "decay: expected head, token or feature, got 'tokens'"},
+      {"op=linear S=9 decay=head", "expected causal beside decay"},
+      {"op=linear S=9 causal delta transition",
+       "expected delta or transition, got 'both'"},
+      {"op=linear sq=3 sk=9 causal",
+       "expected as many keys as queries for causal op=linear, got '3:9'"},
+      {"op=linear S=9 feature=elu", "feature: expected identity, elu1, relu, "},
+      {"op=linear S=9 feature=relu:taylor2",
+       "expected maps of as many features, got 'relu:taylor2'"},
+      {"op=linear S=9 form=cubic", "form: expected auto, quadratic, chunk or "
+                                   "recurrent, got 'cubic'"},
+      {"op=linear S=9 chunk=0", "chunk: expected an integer from 1 to"},
+      {"op=favor S=9 M=8 kind=cosine",
+       "kind: expected positive, hyperbolic, trigonometric or relu"},
+  };
+  for (auto [words, message] : refused) {
+    Result<Case> parsed =
+        parseCase(std::string("a dtype=f32 H=2 D=8 ") + words);
+    ASSERT_FALSE(parsed.ok()) << words;
+    EXPECT_THAT(parsed.error().message, HasSubstr(message)) << words;
   }
 }
 
@@ -145,7 +205,8 @@ TEST(CaseFile, errors_name_file_and_line) {
 
 TEST(CaseFile, files_of_the_repository) {
   std::vector<Case> cases;
-  for (const char *name : {"table.txt", "models.txt", "masks.txt"}) {
+  for (const char *name :
+       {"table.txt", "models.txt", "masks.txt", "linear.txt"}) {
     Result<void> done =
         readCases(std::string(ATTN_SOURCE_DIR) + "/bench/cases/" + name, cases);
     EXPECT_TRUE(done.ok()) << done.error().message;

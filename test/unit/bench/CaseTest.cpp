@@ -62,7 +62,8 @@ TEST(Workload, agrees_with_the_engine) {
   Result<Workload> workload = Workload::create(problem, 0);
   ASSERT_TRUE(workload.ok()) << workload.error().message;
   EXPECT_EQ(workload->threads(), 1);
-  const std::vector<Tensor> &memory = workload->tensors();
+  const std::vector<Tensor> &memory = workload->inputs();
+  ASSERT_EQ(memory.size(), 3u);
   std::vector<Value> inputs = {memory[0].view(), memory[1].view(),
                                memory[2].view()};
   Result<double> flops = workload->program().flops("main", inputs);
@@ -70,8 +71,10 @@ TEST(Workload, agrees_with_the_engine) {
   EXPECT_EQ(workload->work().flops, *flops);
   // Creating it has called it.
   double sum = 0, squares = 0;
-  for (int64_t i = 0; i < memory[3].numElements(); ++i)
-    sum += std::abs(memory[3].at(i));
+  ASSERT_EQ(workload->outputs().size(), 1u);
+  const Tensor &output = workload->outputs()[0];
+  for (int64_t i = 0; i < output.numElements(); ++i)
+    sum += std::abs(output.at(i));
   EXPECT_GT(sum, 0);
   // Inputs have mean 0 and variance 1: 2 * 2 * 33 * 16 numbers.
   sum = 0;
@@ -93,10 +96,11 @@ TEST(Workload, scores_and_masks_run) {
     Case problem = parse(std::string("a dtype=f32 H=3 sq=5 sk=7 D=8 ") + words);
     Result<Workload> workload = Workload::create(problem, 1);
     ASSERT_TRUE(workload.ok()) << words << ": " << workload.error().message;
-    const std::vector<Tensor> &memory = workload->tensors();
-    ASSERT_EQ(memory.size(), 4 + problem.extraInputs().size()) << words;
-    for (size_t n = 4; n < memory.size(); ++n)
-      EXPECT_EQ(memory[n].view().sizes, problem.extraInputs()[n - 4] == "alibi"
+    const std::vector<Tensor> &memory = workload->inputs();
+    std::vector<Operand> operands = inputsOf(problem);
+    ASSERT_EQ(memory.size(), operands.size()) << words;
+    for (size_t n = 3; n < memory.size(); ++n)
+      EXPECT_EQ(memory[n].view().sizes, operands[n].name == "alibi"
                                             ? std::vector<int64_t>{3}
                                             : (std::vector<int64_t>{5, 7}))
           << words;

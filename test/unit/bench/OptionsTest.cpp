@@ -26,6 +26,14 @@ TEST(BenchOptions, every_option) {
   EXPECT_FALSE(options->serve);
   EXPECT_TRUE(parseOptions({"--serve", "--threads=2"})->serve);
   EXPECT_TRUE(parseOptions({"--help"})->help);
+  Result<Options> suite =
+      parseOptions({"--suite=linear-forms", "--out=d", "--max-n=512",
+                    "--max-m=64", "--runs=2"});
+  ASSERT_TRUE(suite.ok()) << suite.error().message;
+  EXPECT_EQ(suite->suite, "linear-forms");
+  EXPECT_EQ(suite->out, "d");
+  EXPECT_EQ(suite->maxN, 512);
+  EXPECT_EQ(suite->maxM, 64);
 }
 
 TEST(BenchOptions, refused) {
@@ -44,6 +52,19 @@ TEST(BenchOptions, refused) {
       {{"--cases"}, "option --cases: expected a value, as in --cases=VALUE"},
       {{"--cases="}, "option --cases: expected a value"},
       {{"--serve=1"}, "option --serve: expected no value, got '1'"},
+      {{"--suite=plots", "--out=d"},
+       "option --suite: expected linear or linear-forms, got 'plots'"},
+      {{"--suite=linear"}, "option --suite: expected --out=DIR beside it"},
+      {{"--suite=linear", "--out=d", "--cases=a"},
+       "option --suite: expected no --cases beside it"},
+      {{"--serve", "--suite=linear"},
+       "option --serve: expected no --suite beside it"},
+      {{"--cases=a", "--out=d"}, "option --out: expected --suite beside it"},
+      {{"--cases=a", "--max-n=512"}, "option --max-n: expected --suite beside"},
+      {{"--suite=linear", "--out=d", "--max-n=255"},
+       "option --max-n: expected an integer from 256 to 1048576, got '255'"},
+      {{"--suite=linear", "--out=d", "--max-m=8"},
+       "option --max-m: expected an integer from 16 to 65536, got '8'"},
       {{"--serve", "--runs=3"}, "option --serve: expected no --runs beside it"},
   };
   for (const auto &[arguments, message] : refused) {

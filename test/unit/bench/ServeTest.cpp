@@ -18,12 +18,14 @@ TEST(Serve, a_case_and_a_turn) {
   Server server(1);
   std::string answer =
       server.answer("case a dtype=f32 H=4:2 sq=3 sk=9 D=8 window=4 softcap=2");
-  EXPECT_THAT(answer, StartsWith("{\"name\": \"a\", \"dtype\": \"f32\", "
+  EXPECT_THAT(answer, StartsWith("{\"name\": \"a\", \"op\": \"gqa\", "
+                                 "\"dtype\": \"f32\", "
                                  "\"batch\": 1, \"query_heads\": 4, "
                                  "\"key_heads\": 2, \"queries\": 3, \"keys\": "
                                  "9, \"key_dim\": 8, \"value_dim\": 8, "
                                  "\"causal\": false, \"window\": 4, "
-                                 "\"softcap\": 2, \"threads\": 1, "));
+                                 "\"softcap\": 2, \"decay\": \"\", "
+                                 "\"state\": false, \"threads\": 1, "));
   EXPECT_THAT(server.answer("run"), StartsWith("{\"ms\": "));
 }
 
@@ -43,6 +45,10 @@ TEST(Serve, errors_are_answers) {
   EXPECT_EQ(server.answer("case a dtype=f32 H=1 S=8 D=8 score=bias"),
             "{\"error\": \"score: expected none where cases are served, got "
             "bias\"}");
+  EXPECT_EQ(server.answer("case a op=linear dtype=f32 H=1 S=8 D=8 causal "
+                          "delta"),
+            "{\"error\": \"delta: expected none where cases are served, got "
+            "one\"}");
   ASSERT_THAT(server.answer("case a dtype=f32 H=1 S=8 D=8"),
               StartsWith("{\"name\""));
   EXPECT_THAT(server.answer("write /no/such/folder"),
