@@ -10,6 +10,8 @@ can't run a case says why in the table.
   sdpa         torch.nn.functional.scaled_dot_product_attention
   flex         torch's flex_attention, compiled
   onnxruntime  the fastest of its attention operators that fit
+  chunk        linear attention in chunks, written with torch's products
+  chunk-compiled  the same under torch.compile
 """
 
 import argparse
@@ -27,7 +29,12 @@ import check
 import report
 from partner import Partner, PartnerError
 
-PEERS = ["sdpa", "flex", "onnxruntime"]
+# The ops that each has, as words of a case; softmax has none of its own.
+PEERS = {"sdpa": "softmax", "flex": "softmax", "onnxruntime": "softmax",
+         "chunk": "linear", "chunk-compiled": "linear"}
+# Cases with these words are of attn alone.
+OWN_WORDS = {"target", "form", "chunk", "delta", "transition", "bonus",
+             "feature", "normalize", "score", "keep"}
 # Threads spin for a while when their work is done: LLVM's OpenMP for 200 ms.
 # Nobody should have to share the cores with those of the one before.
 PAUSE_SECONDS = 0.25
@@ -35,14 +42,24 @@ TIMEOUT_SECONDS = 900
 HERE = pathlib.Path(__file__).resolve().parent
 
 
+def op_of(line):
+    """linear, favor, or softmax, of which op=gqa is a case, too."""
+    found = re.search(r"\sop=(linear|favor)\b", line)
+    return found.group(1) if found else "softmax"
+
+
 def read_lines(paths, pattern):
-    """The lines of cases whose name matches; attn-bench parses them. Cases for
-    a target of attn say nothing about peers."""
+    """The lines of cases whose name matches; attn-bench parses them. Those
+    that no peer could run are left out."""
     for path in paths:
         for line in path.read_text().splitlines():
             line = line.partition("#")[0].strip()
-            if (line and not line.startswith("[") and " target=" not in line
-                    and re.search(pattern, line.split()[0])):
+            if not line or line.startswith("["):
+                continue
+            name, *words = line.split()
+            keys = {word.partition("=")[0] for word in words}
+            if (op_of(line) in PEERS.values() and not keys & OWN_WORDS
+                    and re.search(pattern, name)):
                 yield line
 
 
@@ -58,10 +75,12 @@ def prepare(line, partners, folder, result):
     partners["attn"].ask("write " + folder)
     tensors = [numpy.load(f"{folder}/{name}.npy", mmap_mode="r")
                for name in "qkv"]
+    clauses = {name: numpy.load(f"{folder}/{name}.npy", mmap_mode="r")
+               for name in ("decay", "state") if problem[name]}
     outputs = {"attn": numpy.load(f"{folder}/o.npy", mmap_mode="r")}
     result["problem"] = problem
     for name, partner in partners.items():
-        if name == "attn":
+        if name == "attn" or PEERS[name] != op_of(line):
             continue
         say(f"{result['name']}: {name} prepares")
         try:
@@ -73,7 +92,8 @@ def prepare(line, partners, folder, result):
             result["first_call_ms"][name] = info["first_call_ms"]
         except PartnerError as error:
             result["failures"][name] = str(error)
-    result["errors"] = check.relative_error(problem, tensors, outputs)
+    result["errors"] = check.relative_error(problem, tensors, outputs,
+                                            clauses)
     bound = check.TOLERANCES[problem["dtype"]]
     for name, error in result["errors"].items():
         # Not "error > bound": NaN must fail.
@@ -123,7 +143,8 @@ def parse_options():
                         help="of cases that name none; 0: one per core")
     parser.add_argument("--runs", type=int, default=5, help="turns per case")
     parser.add_argument("--peers", default=",".join(PEERS),
-                        help="some of " + ",".join(PEERS))
+                        help="some of " + ",".join(PEERS)
+                        + "; default: those that have the op of a case")
     parser.add_argument("--json", type=pathlib.Path, help="write all samples")
     parser.add_argument("--plot", type=pathlib.Path,
                         help="write a plot of the ratios as SVG")
@@ -142,11 +163,13 @@ def main():
     options = parse_options()
     lines = list(read_lines(options.cases, options.filter))
     if not lines:
-        sys.exit("error: expected a case without a target that matches "
+        sys.exit("error: expected a case for peers that matches "
                  f"'{options.filter}', got none")
     partners = {"attn": Partner([options.attn_bench, "--serve",
                                  f"--threads={options.threads}"],
                                 TIMEOUT_SECONDS)}
+    options.peers = [peer for peer in options.peers
+                     if any(op_of(line) == PEERS[peer] for line in lines)]
     for peer in options.peers:
         partners[peer] = Partner([sys.executable, "-B", HERE / "server.py",
                                   peer], TIMEOUT_SECONDS)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the cases of a peer on request, as attn-bench --serve does for attn.
 
-usage: server.py sdpa|flex|onnxruntime
+usage: server.py sdpa|flex|onnxruntime|chunk|chunk-compiled
 
 'case JSON' prepares a case: the answer of attn-bench to its 'case', and the
-folder with q.npy, k.npy and v.npy. 'run' takes a turn, 'write PATH' writes the
+folder with the operands, q.npy, k.npy, v.npy and more. 'run' takes a turn, 'write PATH' writes the
 output as f32. Each is answered by a line of JSON.
 """
 
@@ -80,6 +80,10 @@ def main():
     if peer == "onnxruntime":
         import onnx_peer
         prepare = onnx_peer.prepare
+    elif peer.startswith("chunk"):
+        import linear_peer
+        prepare = {"chunk": linear_peer.prepare_eager,
+                   "chunk-compiled": linear_peer.prepare_compiled}[peer]
     else:
         import torch_peer
         prepare = {"sdpa": torch_peer.prepare_sdpa,

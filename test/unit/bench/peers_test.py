@@ -5,7 +5,9 @@ spoken with attn-bench and with processes that misbehave.
 usage: peers_test.py SOURCE_ROOT ATTN_BENCH
 """
 
+import pathlib
 import sys
+import tempfile
 import unittest
 import xml.etree.ElementTree
 
@@ -15,6 +17,7 @@ sys.path.insert(0, ROOT + "/bench/peers")
 try:
     import check  # noqa: E402
     import numpy
+    import peers  # noqa: E402
 except ImportError:
     numpy = None
 import report  # noqa: E402
@@ -113,10 +116,66 @@ class Check(unittest.TestCase):
         self.assertAlmostEqual(check.expected_row(problem, q, k, v, 0)[0],
                                1 / (1 + numpy.exp(-2 * capped)))
 
+    # One feature, one value: o_t = q_t s_t with s_t = f s_(t-1) + k_t v_t.
+    LINEAR = {"op": "linear", "batch": 1, "query_heads": 1, "key_heads": 1,
+              "queries": 3, "keys": 3, "causal": True}
+
+    def linear(self, problem, expected, q=(1.0, 2.0, 3.0), **clauses):
+        """The relative error of `expected` for k = 1 and v = 1, 10, 100."""
+        column = (1, 1, 3, 1)
+        tensors = (numpy.array(q).reshape(column), numpy.ones(column),
+                   numpy.array([1.0, 10.0, 100.0]).reshape(column))
+        output = numpy.array(expected).reshape(column)
+        return check.relative_error({**self.LINEAR, **problem}, tensors,
+                                    {"o": output}, clauses)["o"]
+
+    def test_linear(self):
+        self.assertEqual(self.linear({}, [1.0, 22.0, 333.0]), 0)
+        self.assertGreater(self.linear({}, [1.0, 22.0, 334.0]), 1e-3)
+        self.assertEqual(
+            self.linear({"causal": False}, [111.0, 222.0, 333.0]), 0)
+
+    def test_linear_with_decay(self):
+        half = numpy.log(0.5)
+        # States 1, 10.5 and 105.25.
+        expected = [1.0, 21.0, 315.75]
+        for decay in (numpy.array([half]), numpy.full((1, 1, 3), half),
+                      numpy.full((1, 1, 3, 1), half)):
+            self.assertLess(self.linear({}, expected, decay=decay), 1e-15)
+        # The first token halves the state before it, the last one forgets all
+        # but itself: 4, 14 and 100.
+        decay = numpy.array([half, 0.0, -100.0]).reshape(1, 1, 3)
+        state = numpy.full((1, 1, 1, 1), 6.0)
+        self.assertLess(self.linear({}, [4.0, 28.0, 300.0], decay=decay,
+                                    state=state), 1e-15)
+
     def test_bf16_is_widened(self):
         # 0x3fc0 is 1.5, 0xc000 is -2.
         bits = numpy.array([0x3fc0, 0xc000], numpy.uint16).view("V2")
         self.assertEqual(list(check.widen(bits)), [1.5, -2.0])
+
+
+@unittest.skipUnless(numpy, "needs numpy")
+class Lines(unittest.TestCase):
+    TEXT = """# What peers can run, and what not.
+[group]
+a dtype=f32 H=1 S=8 D=8
+b op=linear dtype=f32 H=1 S=8 D=8 causal  # chunks
+c op=linear dtype=f32 H=1 S=8 D=8 causal delta
+d op=linear dtype=f32 H=1 S=8 D=8 form=chunk
+e op=favor dtype=f32 H=1 S=8 D=8 M=8
+f dtype=f32 H=1 S=8 D=8 target=cpu:avx2
+"""
+
+    def test_lines_for_peers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "cases.txt"
+            path.write_text(self.TEXT)
+            lines = list(peers.read_lines([path], ""))
+            self.assertEqual([line.split()[0] for line in lines], ["a", "b"])
+            self.assertEqual([peers.op_of(line) for line in lines],
+                             ["softmax", "linear"])
+            self.assertEqual(list(peers.read_lines([path], "b")), lines[1:])
 
 
 class Protocol(unittest.TestCase):
