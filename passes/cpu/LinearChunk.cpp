@@ -86,6 +86,7 @@ private:
   LinearDecay decay;
   std::optional<Reader> query, solver;
   Value keyRows, outputs, sums, nextSums, bonus, betas;
+  Value bonusValues; ///< the values that a bonus is multiplied with
 };
 
 } // namespace
@@ -127,6 +128,10 @@ LinearChunk::LinearChunk(const KernelBuilder &kb, LinearChunkOp op)
   query = createReader(/*readsBefore=*/hasBonus, /*isExclusive=*/hasBonus);
   if (hasBonus)
     bonus = kb.scratch({getAsOpFoldResult(paddedFeatures)}, kb.wide);
+  // The delta rule writes over the values.
+  bonusValues = keys[0].values;
+  if (hasBonus && op.getBeta())
+    bonusValues = kb.scratch({paddedRows, attr(columns)}, kb.wide);
   outputs = kb.scratch({attr(blockRows), attr(columns)}, kb.wide);
   if (normalizer == Normalizer::Feature) {
     sums = kb.scratch({getAsOpFoldResult(paddedFeatures)}, kb.wide);
@@ -320,12 +325,16 @@ void LinearChunk::solve(Value row, Value count) {
       SmallVector<Value> solved;
       for (int64_t v = 0; v < panel.kb.vectors; ++v) {
         Value known = at(block, panel, jj, v);
-        if (op.getBeta())
-          known = kb.mulf(kb.broadcast(kb.load(betas, token)),
-                          kb.subf(values[v], known));
+        Value place = kb.add(panel.column, kb.lane(v));
+        if (op.getBeta()) {
+          Value beta = kb.broadcast(kb.load(betas, token));
+          known = kb.mulf(beta, kb.subf(values[v], known));
+          if (bonus)
+            kb.storeLanes(kb.mulf(beta, values[v]), bonusValues,
+                          {token, place});
+        }
         solved.push_back(known);
-        kb.storeLanes(known, keys.back().values,
-                      {token, kb.add(panel.column, kb.lane(v))});
+        kb.storeLanes(known, keys.back().values, {token, place});
       }
       if (op.getRead())
         addColumn(*solver, 0, panel, row, jj, values, block);
@@ -369,10 +378,14 @@ void LinearChunk::emitOutput(Value head, Value row, Value count) {
         SmallVector<Value> values =
             loadValueRow(keys[source].values, panel, kb.add(row, jj));
         addColumn(*query, source, panel, row, jj, values, block);
-        for (int64_t v = 0; bonus && source == 0 && v < panel.kb.vectors; ++v)
-          at(block, panel, jj, v) =
-              kb.fma(bonusScores[jj], values[v], at(block, panel, jj, v));
       }
+    for (int64_t r = 0; bonus && r < blockRows; ++r) {
+      SmallVector<Value> values =
+          loadValueRow(bonusValues, panel, kb.add(row, r));
+      for (int64_t v = 0; v < panel.kb.vectors; ++v)
+        at(block, panel, r, v) =
+            kb.fma(bonusScores[r], values[v], at(block, panel, r, v));
+    }
     storeBlock(panel, block, outputs, kb.index(0));
   });
   writeOutput(outputs, head, row, count);

@@ -42,6 +42,9 @@ private:
   void loadToken(Value token);
   /// exp(g) of a feature, a scalar; null without decay.
   Value getGate(Value feature);
+  Value loadBeta(Value token) {
+    return kb.broadcast(emitWiden(kb, kb.load(op.getBeta(), token)));
+  }
   /// sum_d row[d] S[d, :]
   Vectors readState(Value row, const Panel &panel);
   void solve(Value token);
@@ -173,7 +176,7 @@ LinearRecurrence::Vectors LinearRecurrence::readState(Value row,
 void LinearRecurrence::solve(Value token) {
   Value beta;
   if (op.getBeta()) {
-    beta = kb.broadcast(emitWiden(kb, kb.load(op.getBeta(), token)));
+    beta = loadBeta(token);
     kb.loop(kb.index(0), features, 1, [&](Value d) {
       Value key = kb.load(keyRow, d);
       Value gate = getGate(d);
@@ -257,6 +260,8 @@ void LinearRecurrence::readHeads(Value token) {
               .front();
       bonus = kb.broadcast(vector::ReductionOp::create(
           kb.b, kb.loc, vector::CombiningKind::ADD, sum));
+      if (op.getBeta())
+        bonus = kb.mulf(bonus, loadBeta(token));
     }
     Value row = memref::CollapseShapeOp::create(
         kb.b, kb.loc, queryRow, ArrayRef<ReassociationIndices>{{0, 1}});

@@ -17,8 +17,8 @@ static SmallVector<Value> at(ValueRange row, Value column) {
 }
 
 void attn::emitRowCopy(const KernelBuilder &kb, Value from, ValueRange fromRow,
-                       Value to, ValueRange toRow, Value count,
-                       ElementMap map, Value prefetchDistance) {
+                       Value to, ValueRange toRow, Value count, ElementMap map,
+                       Value prefetchDistance) {
   Value zero = kb.index(0);
   Value width = kb.index(kb.width());
   auto copyVectors = [&] {
