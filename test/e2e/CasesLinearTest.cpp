@@ -254,6 +254,23 @@ TEST_P(LinearCases, NoTokens) {
   }
 }
 
+TEST_P(LinearCases, EmptyDimensions) {
+  // No batch entry, head, token or column, known to the compiler or not.
+  for (const char *name : {"plain", "decay_vector_state_lengths", "static",
+                           "bidirectional", "gated_delta_state_lengths"})
+    for (const LinearSizes &sizes : {LinearSizes{0, 4, 2, 2, 5, 5, 3, 6},
+                                     {2, 0, 0, 0, 5, 5, 3, 6},
+                                     {2, 4, 2, 2, 0, 0, 3, 6},
+                                     {2, 4, 2, 2, 5, 5, 3, 0}}) {
+      const LinearVariant &variant = linearVariantNamed(name);
+      LinearProblem p = makeLinearProblem(variant, DType::f32, sizes);
+      EXPECT_EQ(
+          checkLinear(variant, expectedOf(p), DType::f32, attend(variant, p)),
+          "")
+          << name << ": " << sizes;
+    }
+}
+
 TEST_P(LinearCases, ManyTokensOfOneFeature) {
   for (const char *name : {"plain", "decay_token", "gated_delta"}) {
     const LinearVariant &variant = linearVariantNamed(name);
