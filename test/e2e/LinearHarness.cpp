@@ -18,10 +18,10 @@ std::ostream &attn::test::operator<<(std::ostream &os, const LinearSizes &s) {
             << s.dv;
 }
 
-std::vector<Target> attn::test::linearTargets(DType) {
-  std::vector<Target> targets = {allTargets().front()};
-  // What a stage leaves, run plainly, tells whether it is the wrong one.
-  for (const char *stage : {"rewrite"})
+std::vector<Target> attn::test::linearTargets(DType dtype) {
+  std::vector<Target> targets = targetsFor(dtype);
+  // What the earlier stages leave, run plainly, tells which of them is wrong.
+  for (const char *stage : {"rewrite", "tile"})
     targets.push_back(
         {std::string("reference_") + stage, "reference", "cpu:generic",
          [stage](EngineOptions &options) { options.referenceStage = stage; }});
