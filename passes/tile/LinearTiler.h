@@ -53,7 +53,9 @@ private:
   OpFoldResult dim(Value tensor, int64_t d) {
     return tensor::getMixedSize(b, loc, tensor, d);
   }
-  template <typename OpTy> OpFoldResult fold(OpFoldResult x, OpFoldResult y);
+  template <typename OpTy> OpFoldResult fold(OpFoldResult x, OpFoldResult y) {
+    return getAsOpFoldResult(b.createOrFold<OpTy>(loc, get(x), get(y)));
+  }
   OpFoldResult ceilDiv(OpFoldResult x, OpFoldResult y);
   /// Tokens of the tile at `row`, of those from `begin` to before `end`.
   OpFoldResult getTileRows(OpFoldResult begin, OpFoldResult row,

@@ -10,7 +10,7 @@ import tempfile
 SCRIPT = pathlib.Path(__file__).parents[2] / "tools/dev/check-tree.py"
 SPDX = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 GOOD = {
-    "passes/Passes.td": f'// {SPDX}\ndef TileQuery : Pass<"attn-tile-query"> {{'
+    "passes/tile/Tile.td": f'// {SPDX}\ndef TileQuery : Pass<"attn-tile-query"> {{'
                         "\n}\n",
     "passes/tile/TileQuery.cpp": f"// {SPDX}\n#define GEN_PASS_DEF_TILEQUERY\n",
     "test/passes/tile/tile-query.mlir": "",
@@ -29,11 +29,11 @@ BAD = [
     ("passes/tile/TileQuery.cpp",
      f"// {SPDX}\n#define GEN_PASS_DEF_TILEQUERY\n"
      "#define GEN_PASS_DEF_TILEKEYS\n", "expected one"),
-    ("passes/Passes.td",
+    ("passes/tile/Tile.td",
      f'// {SPDX}\ndef TileQuery : Pass<"attn-tile-queries"> {{\n}}\n',
      "expected attn-tile-query"),
-    ("passes/Passes.td",
-     GOOD["passes/Passes.td"] + 'def Gone : Pass<"attn-gone"> {\n}\n',
+    ("passes/tile/Tile.td",
+     GOOD["passes/tile/Tile.td"] + 'def Gone : Pass<"attn-gone"> {\n}\n',
      "no file of its name"),
     ("runtime/Engine.h",
      f'// {SPDX}\n#include "llvm/ADT/StringRef.h"\n', "outside of the compiler"),

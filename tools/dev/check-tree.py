@@ -3,7 +3,7 @@
 """Checks what the layout of the source tree promises.
 
 Prints one line per fault and exits 1 if there is any:
-- one pass per file, passes/STAGE/ThePass.cpp, with its record in Passes.td, its
+- one pass per file, passes/STAGE/ThePass.cpp, with its record in STAGE.td, its
   flag in the same words, and test/passes/STAGE/the-pass.mlir beside it;
 - of runtime/ only the compiler includes LLVM, MLIR and the layers below it;
 - lower layers don't include higher ones;
@@ -64,8 +64,9 @@ def tracked_files(root):
 
 
 def check_passes(root, faults):
-    table = (root / "passes/Passes.td").read_text()
-    flags = dict(PASS_RECORD.findall(table))
+    flags = {record: (flag, path.relative_to(root))
+             for path in sorted(root.glob("passes/**/*.td"))
+             for record, flag in PASS_RECORD.findall(path.read_text())}
     macros = {}
     stages = sorted({path.parent for path in root.glob("passes/*/*.cpp")})
     for path in sorted(root.glob("passes/*/*.cpp")):
@@ -85,12 +86,12 @@ def check_passes(root, faults):
             kebab(path.stem) + ".mlir")
         if not test.is_file():
             faults.append(f"{where}: no test {test.relative_to(root)}")
-    for record, flag in flags.items():
+    for record, (flag, table) in flags.items():
         if record.upper() not in macros:
-            faults.append(f"passes/Passes.td: {record} has no file of its name")
+            faults.append(f"{table}: {record} has no file of its name")
         expected = "attn-" + kebab(record.removesuffix("Pass"))
         if flag != expected:
-            faults.append(f"passes/Passes.td: flag of {record}: expected "
+            faults.append(f"{table}: flag of {record}: expected "
                           f"{expected}, got {flag}")
     tests_root = root / "test/passes"
     known = {(path.parent.name, kebab(path.stem)) for path in macros.values()}
