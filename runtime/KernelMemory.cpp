@@ -11,6 +11,7 @@
 #include <atomic>
 #include <csetjmp>
 #include <cstdlib>
+#include <sys/mman.h>
 #include <unordered_set>
 
 namespace attn {
@@ -62,9 +63,28 @@ static void *keep(void *memory) {
   return nullptr;
 }
 
+/// The size of a page that the kernel may give for many small ones.
+static constexpr size_t hugePage = size_t(1) << 21;
+
+/// Blocks of this size come from the system and go back to it, call after call.
+/// In pages of 4 KB, touching them first would take longer than what is
+/// computed in them.
+static void *allocateLarge(size_t bytes) {
+  size_t whole = (bytes + hugePage - 1) / hugePage * hugePage;
+  void *memory = std::aligned_alloc(hugePage, whole);
+  // A hint: without huge pages there are small ones.
+  if (memory)
+    (void)madvise(memory, whole, MADV_HUGEPAGE);
+  return memory;
+}
+
 void *kernelAllocate(size_t bytes) {
+  if (!fitsIntoMemory(bytes))
+    return keep(nullptr);
+  if (bytes >= 2 * hugePage)
+    return keep(allocateLarge(bytes));
   // malloc(0) may return null without being out of memory.
-  return keep(fitsIntoMemory(bytes) ? std::malloc(bytes ? bytes : 1) : nullptr);
+  return keep(std::malloc(bytes ? bytes : 1));
 }
 
 void *kernelAllocateAligned(size_t alignment, size_t bytes) {

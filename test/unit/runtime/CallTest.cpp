@@ -6,6 +6,7 @@
 #include "runtime/Call.h"
 #include "runtime/KernelMemory.h"
 
+#include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -317,6 +318,11 @@ TEST_F(Call, kernels_that_run_out_of_memory) {
   function.kernel = [](void **) {
     first = kernelAllocate(100);
     kernelFree(kernelAllocateAligned(64, 100));
+    // A block of huge pages, usable to its end.
+    size_t large = (size_t(1) << 22) + 5;
+    void *block = kernelAllocate(large);
+    std::memset(block, 1, large);
+    kernelFree(block);
     kernelAllocate(SIZE_MAX / 2);
     ADD_FAILURE() << "the kernel went on";
   };
