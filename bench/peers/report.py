@@ -9,7 +9,7 @@ time over attn's: above 1, attn is faster.
 import math
 from xml.sax.saxutils import escape
 
-COLUMN = 17
+COLUMN = 19
 # Distinct for colour-blind eyes (Okabe and Ito).
 COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7"]
 

@@ -16,9 +16,10 @@ using namespace attn::plot;
 
 namespace attn::bench {
 
-/// What the choice may take over the faster form.
+/// What the choice may take over the fastest form.
 static constexpr double tolerance = 1.2;
-static constexpr const char *forms[] = {"quadratic", "chunk", "auto"};
+static constexpr const char *forms[] = {"quadratic", "chunk", "recurrent",
+                                        "auto"};
 static constexpr int lengths[] = {64, 256, 1024, 4096, 16384};
 
 /// What the compiler says of the forms of the case, one line each.
@@ -37,6 +38,31 @@ static std::vector<std::string> remarksOn(const Case &problem) {
   return found;
 }
 
+/// Prints how the choice, the last of the forms of one length, compares with
+/// the others. False if it takes too much, or one has failed.
+static bool compare(const Summary *summaries, std::string &csv) {
+  const Summary *chosen = summaries + std::size(forms) - 1;
+  auto hasFailed = [](const Summary &s) { return !s.failure.empty(); };
+  if (std::any_of(summaries, chosen + 1, hasFailed))
+    return false;
+  const Summary *fastest = std::min_element(
+      summaries, chosen, [](const Summary &left, const Summary &right) {
+        return left.millis < right.millis;
+      });
+  double over = chosen->millis / fastest->millis;
+  auto n = static_cast<long long>(chosen->problem.keys);
+  csv += std::to_string(n);
+  for (const Summary *form = summaries; form <= chosen; ++form)
+    csv += formatText(",%.6g", form->millis);
+  csv += formatText(",%.4g\n", over);
+  std::printf(
+      "n = %lld: %s is fastest; the choice takes %.2f times as long%s\n", n,
+      forms[fastest - summaries], over, over <= tolerance ? "" : ": too much");
+  for (const std::string &remark : remarksOn(chosen->problem))
+    std::printf("    %s\n", remark.c_str());
+  return over <= tolerance;
+}
+
 Result<bool> runFormSuite(const Options &options) {
   std::vector<Case> cases;
   for (int n : lengths)
@@ -48,29 +74,10 @@ Result<bool> runFormSuite(const Options &options) {
   std::vector<Summary> summaries = runGroups(runner, cases);
 
   bool isFine = true;
-  std::string csv = "n,quadratic_ms,chunk_ms,auto_ms,auto_over_faster\n";
-  for (size_t i = 0; i + 3 <= summaries.size(); i += std::size(forms)) {
-    const Summary &quadratic = summaries[i], &chunk = summaries[i + 1];
-    const Summary &chosen = summaries[i + 2];
-    auto n = static_cast<long long>(chosen.problem.keys);
-    if (!quadratic.failure.empty() || !chunk.failure.empty() ||
-        !chosen.failure.empty()) {
-      isFine = false;
-      continue;
-    }
-    double over = chosen.millis / std::min(quadratic.millis, chunk.millis);
-    isFine &= over <= tolerance;
-    csv += formatText("%lld,%.6g,%.6g,%.6g,%.4g\n", n, quadratic.millis,
-                      chunk.millis, chosen.millis, over);
-    std::printf("n = %lld: %s is faster, %.2f times; the choice takes %.2f "
-                "times the faster%s\n",
-                n, quadratic.millis < chunk.millis ? "quadratic" : "chunk",
-                std::max(quadratic.millis, chunk.millis) /
-                    std::min(quadratic.millis, chunk.millis),
-                over, over <= tolerance ? "" : ": too much");
-    for (const std::string &remark : remarksOn(chosen.problem))
-      std::printf("    %s\n", remark.c_str());
-  }
+  std::string csv = "n,quadratic_ms,chunk_ms,recurrent_ms,auto_ms,"
+                    "auto_over_fastest\n";
+  for (size_t i = 0; i < summaries.size(); i += std::size(forms))
+    isFine &= compare(&summaries[i], csv);
   if (Result<void> done = writeOut(options, "linear-forms.csv", csv); !done)
     return done.error();
   return isFine;

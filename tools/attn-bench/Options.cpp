@@ -194,8 +194,8 @@ between the runs. Cases of a group take turns.
                   beside the closed form
   --suite=linear-forms
                   whether the form of causal linear attention that the
-                  compiler chooses is the faster one, as linear-forms.csv;
-                  exit status 1 where it takes 20 % more than the faster
+                  compiler chooses is the fastest one, as linear-forms.csv;
+                  exit status 1 where it takes 20 % more than the fastest
   --out=DIR       the folder for the files of a suite; made where there is none
   --max-n=N       sequences of a suite up to this length (16384)
   --max-m=N       random features of a suite up to this number (1024)
