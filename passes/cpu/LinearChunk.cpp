@@ -14,10 +14,10 @@
 // product with another reader in the place of Q. The triangle of scores is
 // never computed with tokens after its row, so that nothing they hold matters.
 
+#include "passes/cpu/LinearChunk.h"
+
 #include "passes/cpu/Cpu.h"
 #include "passes/cpu/FloatCasts.h"
-#include "passes/cpu/LinearDecay.h"
-#include "passes/cpu/LinearTile.h"
 #include "passes/cpu/TileCopies.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -27,69 +27,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-namespace {
-
-/// A block of rows that reads the keys of the chunk and the state.
-struct Reader {
-  Value rows;       ///< blockRows x features
-  bool readsBefore; ///< the state from before the decay of a row's token
-  bool isExclusive; ///< a row does not read the key of its own token
-  SmallVector<Value> scores; ///< blockRows x tokens for each of the keys
-};
-
-class LinearChunk : public LinearTile {
-public:
-  LinearChunk(const KernelBuilder &kb, LinearChunkOp op);
-
-  void run();
-
-private:
-  Value number(int64_t r) { return kb.index(r); }
-  OpFoldResult attr(int64_t x) { return kb.b.getIndexAttr(x); }
-  ChunkKeys createKeys();
-  Reader createReader(bool readsBefore, bool isExclusive);
-
-  /// Puts `from`, tokens x features, transposed into `to`.
-  void loadKeys(Value from, const ChunkKeys &to);
-  void loadValues();
-  void loadRows(Value from, Value row, Value count, Value rows);
-  /// Divides the queries of the block by the running sums of keys.
-  void normalizeFeatures(Value row);
-
-  /// The scores of a block, and its rows as they read the state.
-  void emitScores(Reader &reader, Value row);
-  void emitProductScores(const Reader &reader, const ChunkKeys &from,
-                         Value scores, Value row);
-  void emitRunningScores(const Reader &reader, const ChunkKeys &from,
-                         Value scores, Value row);
-  /// What the state and the tokens before the block give to its rows.
-  SmallVector<Value> emitBefore(const Reader &reader, const Panel &panel,
-                                Value row);
-  /// block[r] += scores[r, jj] vector for the rows r after `jj`, and for jj
-  /// itself unless the reader reads before its token.
-  void addColumn(const Reader &reader, unsigned source, const Panel &panel,
-                 Value row, int64_t jj, ArrayRef<Value> vector,
-                 SmallVectorImpl<Value> &block);
-  SmallVector<Value> loadValueRow(Value values, const Panel &panel, Value row);
-
-  void solve(Value row, Value count);
-  /// sum_d q[r, d] u[d] k[row + r, d] for each row of the block.
-  SmallVector<Value> emitBonusScores(Value row);
-  void emitOutput(Value head, Value row, Value count);
-  void updateState(Value count);
-
-  LinearChunkOp op;
-  OpFoldResult paddedRows;
-  int64_t tokenVectors; ///< lane vectors of a panel of scores
-  SmallVector<ChunkKeys> keys;
-  LinearDecay decay;
-  std::optional<Reader> query, solver;
-  Value keyRows, outputs, sums, nextSums, bonus, betas;
-  Value bonusValues; ///< the values that a bonus is multiplied with
-};
-
-} // namespace
 
 /// Tokens of the buffers of a chunk of `rows`: whole register blocks and panels
 /// of `vectors` lane vectors, which it chooses.
@@ -149,8 +86,8 @@ ChunkKeys LinearChunk::createKeys() {
   return result;
 }
 
-Reader LinearChunk::createReader(bool readsBefore, bool isExclusive) {
-  Reader reader{
+ChunkReader LinearChunk::createReader(bool readsBefore, bool isExclusive) {
+  ChunkReader reader{
       createFeatureRows(attr(blockRows)), readsBefore, isExclusive, {}};
   for (unsigned source = 0; source < keys.size(); ++source)
     reader.scores.push_back(kb.scratch({attr(blockRows), paddedRows}, kb.wide));
@@ -194,116 +131,6 @@ void LinearChunk::normalizeFeatures(Value row) {
     }
     kb.storeLanes(sum, nextSums, column);
   });
-}
-
-//===- scores -------------------------------------------------------------===//
-
-/// scores[r, j] = weights[r, j] sum_d rows[r, d] columns[d, j]
-void LinearChunk::emitProductScores(const Reader &reader, const ChunkKeys &from,
-                                    Value scores, Value row) {
-  KernelBuilder panel{kb.b, kb.loc, kb.target, kb.wide, tokenVectors};
-  // Tokens after the last row of the block are not read.
-  kb.loop(kb.index(0), kb.add(row, blockRows), tokenVectors * kb.width(),
-          [&](Value token) {
-            Panel part{panel, token};
-            SmallVector<Value> block = multiply(
-                part, features, from.columns,
-                [&](Value d, int64_t r) {
-                  return kb.load(reader.rows, {number(r), d});
-                },
-                zeros(part));
-            for (int64_t r = 0; r < blockRows && decay.isPerToken(); ++r)
-              for (int64_t v = 0; v < tokenVectors; ++v) {
-                Value weights = decay.getWeights(r, kb.add(token, kb.lane(v)),
-                                                 reader.readsBefore);
-                at(block, part, r, v) = kb.mulf(at(block, part, r, v), weights);
-              }
-            storeBlock(part, block, scores, kb.index(0));
-          });
-}
-
-/// The same where each feature has decays: the keys are multiplied by those of
-/// one row after the other, in registers.
-void LinearChunk::emitRunningScores(const Reader &reader, const ChunkKeys &from,
-                                    Value scores, Value row) {
-  kb.loop(kb.index(0), kb.dim(scores, 1), kb.width(), [&](Value token) {
-    SmallVector<Value> isBefore;
-    for (int64_t r = 0; r < blockRows; ++r)
-      isBefore.push_back(decay.isBefore(token, row, r));
-    SmallVector<Value> init(blockRows, kb.constant(kb.wideLanes(), 0.0));
-    SmallVector<Value> block = kb.loop(
-        kb.index(0), features, 1, init, [&](Value d, ValueRange carried) {
-          SmallVector<Value> result;
-          Value key = kb.loadLanes(from.columns, {d, token});
-          for (int64_t r = 0; r < blockRows; ++r) {
-            Value gate = kb.broadcast(decay.getGate(kb.add(row, r), d));
-            Value after = kb.select(isBefore[r], kb.mulf(key, gate), key);
-            Value read = kb.broadcast(kb.load(reader.rows, {number(r), d}));
-            result.push_back(
-                kb.fma(read, reader.readsBefore ? key : after, carried[r]));
-            key = after;
-          }
-          kb.storeLanes(key, from.nextColumns, {d, token});
-          return result;
-        });
-    for (int64_t r = 0; r < blockRows; ++r)
-      kb.storeLanes(block[r], scores, {number(r), token});
-  });
-}
-
-void LinearChunk::emitScores(Reader &reader, Value row) {
-  for (auto [from, scores] : llvm::zip(keys, reader.scores)) {
-    if (decay.isPerFeature())
-      emitRunningScores(reader, from, scores, row);
-    else
-      emitProductScores(reader, from, scores, row);
-  }
-  if (decay.isPerFeature())
-    decay.scaleReader(reader.rows, row, reader.readsBefore);
-}
-
-//===- products -----------------------------------------------------------===//
-
-SmallVector<Value> LinearChunk::emitBefore(const Reader &reader,
-                                           const Panel &panel, Value row) {
-  SmallVector<Value> block = multiply(
-      panel, features, state,
-      [&](Value d, int64_t r) { return kb.load(reader.rows, {number(r), d}); },
-      zeros(panel));
-  for (int64_t r = 0; r < blockRows && decay.isPerToken(); ++r) {
-    Value factor = kb.broadcast(decay.getFactor(row, r, reader.readsBefore));
-    for (int64_t v = 0; v < panel.kb.vectors; ++v)
-      at(block, panel, r, v) = kb.mulf(at(block, panel, r, v), factor);
-  }
-  for (auto [from, scores] : llvm::zip(keys, reader.scores)) {
-    Value left = scores;
-    block = multiply(
-        panel, row, from.values,
-        [&](Value j, int64_t r) { return kb.load(left, {number(r), j}); },
-        block);
-  }
-  return block;
-}
-
-SmallVector<Value> LinearChunk::loadValueRow(Value values, const Panel &panel,
-                                             Value row) {
-  SmallVector<Value> vectors;
-  for (int64_t v = 0; v < panel.kb.vectors; ++v)
-    vectors.push_back(
-        kb.loadLanes(values, {row, kb.add(panel.column, kb.lane(v))}));
-  return vectors;
-}
-
-void LinearChunk::addColumn(const Reader &reader, unsigned source,
-                            const Panel &panel, Value row, int64_t jj,
-                            ArrayRef<Value> vector,
-                            SmallVectorImpl<Value> &block) {
-  for (int64_t r = reader.isExclusive ? jj + 1 : jj; r < blockRows; ++r) {
-    Value score = kb.broadcast(
-        kb.load(reader.scores[source], {number(r), kb.add(row, jj)}));
-    for (int64_t v = 0; v < panel.kb.vectors; ++v)
-      at(block, panel, r, v) = kb.fma(score, vector[v], at(block, panel, r, v));
-  }
 }
 
 //===- the steps of a block -----------------------------------------------===//

@@ -30,6 +30,18 @@ static int64_t chooseRows(LinearOp op, LinearForm form, int64_t wanted) {
   return chooseLinearChunk(getLinearProblem(op));
 }
 
+/// Loops over tiles have about so many iterations at least, where that can be.
+static constexpr int64_t kTasks = 8;
+
+/// States that have tiles of their own, at least; many where the number of
+/// heads is not known.
+static int64_t countStates(LinearOp op) {
+  RankedTensorType value = op.getValue().getType();
+  int64_t batch = value.isDynamicDim(0) ? 1 : value.getDimSize(0);
+  int64_t heads = value.isDynamicDim(1) ? kTasks : value.getDimSize(1);
+  return std::max<int64_t>(batch * heads, 1);
+}
+
 LinearShape attn::chooseLinearShape(LinearOp op, const TargetInfo &target,
                                     LinearForm form, int64_t rows) {
   LinearShape shape;
@@ -55,7 +67,12 @@ LinearShape attn::chooseLinearShape(LinearOp op, const TargetInfo &target,
     return shape;
   }
   columns = std::max<int64_t>(columns, 1);
-  int64_t tiles = llvm::divideCeil(columns, most);
+  // Few heads are spread over threads by tiles of two vectors and more. That
+  // changes no bit: each column is computed as it is in any other tile.
+  int64_t tiles = std::max<int64_t>(
+      llvm::divideCeil(columns, most),
+      std::min<int64_t>(llvm::divideCeil(kTasks, countStates(op)),
+                        columns / (2 * width)));
   shape.columns =
       llvm::alignTo(llvm::divideCeil(columns, tiles) + extra, width);
   shape.valueColumns = shape.columns - extra;
