@@ -82,7 +82,8 @@ Value LinearTileBuilder::buildHeads(Value query, Value t, Value state,
 
 SmallVector<Value> LinearTileBuilder::build(LinearChunkOp op) {
   Value query = op.getQuery();
-  SmallVector<Value> carried = {buildUsedRows(op.getState(), op.getKey())};
+  SmallVector<Value> carried = {buildUsedRows(
+      op.getInitial() ? op.getInitial() : op.getState(), op.getKey())};
   Readout readout;
   if (query) {
     carried.push_back(op.getOutput());
