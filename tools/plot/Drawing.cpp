@@ -70,23 +70,24 @@ static const char *anchorText(Anchor anchor) {
   case Anchor::start:
     return "";
   case Anchor::middle:
-    return "text-anchor=\"middle\" ";
+    return " text-anchor=\"middle\"";
   case Anchor::end:
-    return "text-anchor=\"end\" ";
+    return " text-anchor=\"end\"";
   }
   return "";
 }
 
 void Drawing::text(double x, double y, const std::string &content,
                    Anchor anchor, const std::string &style) {
-  svg += formatText("<text x=\"%.2f\" y=\"%.2f\" ", x, y) + anchorText(anchor) +
-         style + ">" + escape(content) + "</text>\n";
+  svg += formatText("<text x=\"%.2f\" y=\"%.2f\"", x, y) + anchorText(anchor) +
+         (style.empty() ? "" : " ") + style + ">" + escape(content) +
+         "</text>\n";
 }
 
 void Drawing::turnedText(double x, double y, const std::string &content) {
-  svg += formatText("<text transform=\"translate(%.2f %.2f) rotate(-90)\" ", x,
-                    y) +
-         anchorText(Anchor::middle) + ">" + escape(content) + "</text>\n";
+  svg +=
+      formatText("<text transform=\"translate(%.2f %.2f) rotate(-90)\"", x, y) +
+      anchorText(Anchor::middle) + ">" + escape(content) + "</text>\n";
 }
 
 std::string Drawing::take() { return std::move(svg += "</svg>\n"); }
