@@ -72,13 +72,11 @@ LogicalResult FavorOp::verify() {
                            << scale->convertToDouble();
   }
   if (std::optional<APFloat> eps = getEps()) {
-    double number = eps->convertToDouble();
     if (getKind() != FavorKind::Relu)
       return emitOpError() << "eps: expected none beside kind "
                            << stringifyEnum(getKind());
-    if (!std::isfinite(number) || number < 0)
-      return emitOpError() << "eps: expected a finite number >= 0, got "
-                           << number;
+    if (failed(verifyEps(*this, *eps, sum)))
+      return failure();
   }
   if (failed(verifyShapeRules(*this, attn::getShapeRules(*this))))
     return failure();

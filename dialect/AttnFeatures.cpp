@@ -95,6 +95,10 @@ LogicalResult FeatureMapOp::verify() {
   if (std::optional<APFloat> scale = getScale();
       scale && failed(verifyScale(*this, *scale, sum)))
     return failure();
+  if (auto relu = dyn_cast_if_present<ReluAttr>(feature);
+      relu && relu.getEps() &&
+      failed(verifyEps(*this, relu.getEps().getValue(), sum)))
+    return failure();
   if (failed(verifyShapeRules(*this, attn::getShapeRules(*this))))
     return failure();
 

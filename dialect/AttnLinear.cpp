@@ -185,6 +185,10 @@ static LogicalResult verifyClauses(LinearOp op) {
         return op.emitOpError() << "feature: expected a map without "
                                    "projection, got "
                                 << feature;
+      if (auto relu = dyn_cast<ReluAttr>(attribute);
+          relu && relu.getEps() &&
+          failed(verifyEps(op, relu.getEps().getValue(), op.getComputeType())))
+        return failure();
       if (feature.mixesPositions() && op.getCausal())
         return op.emitOpError() << "feature: expected a map that reads no "
                                    "other position beside causal, got "

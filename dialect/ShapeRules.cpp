@@ -164,6 +164,14 @@ LogicalResult attn::verifyProjectionType(Operation *op, Value projection,
   return error << type << " (from " << from << "), got " << got;
 }
 
+LogicalResult attn::verifyEps(Operation *op, const APFloat &eps,
+                              FloatType type) {
+  if (!eps.isNegative() && isFiniteIn(type, eps))
+    return success();
+  return op->emitOpError() << "eps: expected a number >= 0 that is finite in "
+                           << type << ", got " << eps.convertToDouble();
+}
+
 LogicalResult attn::verifySoftcap(Operation *op, const APFloat &softcap,
                                   FloatType type) {
   // The reciprocal is what logits are multiplied by; where it is finite, the

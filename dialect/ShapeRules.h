@@ -74,6 +74,9 @@ LogicalResult verifyScale(Operation *op, const APFloat &scale, FloatType type);
 LogicalResult verifyProjectionType(Operation *op, Value projection, Type type,
                                    StringRef from);
 
+/// What is added to features is a number >= 0 that `type` holds.
+LogicalResult verifyEps(Operation *op, const APFloat &eps, FloatType type);
+
 /// c14: `type` must hold the softcap and its reciprocal.
 LogicalResult verifySoftcap(Operation *op, const APFloat &softcap,
                             FloatType type);

@@ -112,6 +112,14 @@ namespace {
 struct TileLinearPass : public attn::impl::TileLinearBase<TileLinearPass> {
   using TileLinearBase::TileLinearBase;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    if (chunk >= 0)
+      return success();
+    return emitError(UnknownLoc::get(context))
+           << "attn-tile-linear: chunk: expected a number of tokens, or 0, got "
+           << chunk;
+  }
+
   void runOnOperation() override {
     const TargetInfo *target = getTarget(getOperation());
     if (!target)

@@ -244,7 +244,7 @@ func.func @favor_v10_kind(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @favor_v10_negative(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                               %v: tensor<2x4x?x8xf32>, %w: tensor<32x8xf32>) {
-  // expected-error @below {{'attn.favor' op eps: expected a finite number >= 0, got -1.000000e+00}}
+  // expected-error @below {{'attn.favor' op eps: expected a number >= 0 that is finite in 'f32', got -1.000000e+00}}
   %o = attn.favor %q, %k, %v, %w kind(relu) eps(-1.0)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<32x8xf32>) -> tensor<2x4x?x8xf32>
   return
@@ -254,7 +254,7 @@ func.func @favor_v10_negative(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @favor_v10_infinite(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                               %v: tensor<2x4x?x8xf32>, %w: tensor<32x8xf32>) {
-  // expected-error @below {{'attn.favor' op eps: expected a finite number >= 0, got INF}}
+  // expected-error @below {{'attn.favor' op eps: expected a number >= 0 that is finite in 'f32', got INF}}
   %o = attn.favor %q, %k, %v, %w kind(relu) eps(0x7FF0000000000000)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<32x8xf32>) -> tensor<2x4x?x8xf32>
   return
@@ -268,4 +268,12 @@ func.func @favor_v11(%q: tensor<2x4x?x0xf32>, %k: tensor<2x4x?x0xf32>,
   %o = attn.favor %q, %k, %v, %w kind(positive)
       : (tensor<2x4x?x0xf32>, tensor<2x4x?x0xf32>, tensor<2x4x?x8xf32>, tensor<32x0xf32>) -> tensor<2x4x?x8xf32>
   return
+}
+
+// -----
+
+func.func @favor_v10_f32(%q: tensor<1x4x?x8xf32>, %w: tensor<32x8xf32>) -> tensor<1x4x?x8xf32> {
+  // expected-error @below {{'attn.favor' op eps: expected a number >= 0 that is finite in 'f32', got 1.000000e+39}}
+  %o = attn.favor %q, %q, %q, %w kind(relu) eps(1.0e39) : (tensor<1x4x?x8xf32>, tensor<1x4x?x8xf32>, tensor<1x4x?x8xf32>, tensor<32x8xf32>) -> tensor<1x4x?x8xf32>
+  return %o : tensor<1x4x?x8xf32>
 }

@@ -252,3 +252,11 @@ func.func @feature_map_f8_map(%x: tensor<1x2x?x8xf32>, %n: tensor<1xi64>) {
       : tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
   return
 }
+
+// -----
+
+func.func @feature_map_eps(%x: tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32> {
+  // expected-error @below {{'attn.feature_map' op eps: expected a number >= 0 that is finite in 'f32', got 1.000000e+39}}
+  %o = attn.feature_map %x feature(#attn.relu<eps = 1.0e39>) : tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
+}

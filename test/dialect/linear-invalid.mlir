@@ -677,3 +677,11 @@ func.func @linear_l21(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>) -> tensor<2x4x?x8xf32>
   return
 }
+
+// -----
+
+func.func @linear_eps(%q: tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32> {
+  // expected-error @below {{'attn.linear' op eps: expected a number >= 0 that is finite in 'f32', got 1.000000e+39}}
+  %o = attn.linear %q, %q, %q feature(#attn.relu<eps = 1.0e39>) : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
+}
