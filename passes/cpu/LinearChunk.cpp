@@ -107,12 +107,18 @@ void LinearChunk::loadKeys(Value from, const ChunkKeys &to) {
 }
 
 void LinearChunk::loadValues() {
-  Value one = kb.constant(kb.wide, 1.0), last = kb.index(columns - 1);
+  Value one = kb.constant(kb.wide, 1.0), zero = kb.constant(kb.wide, 0.0);
+  Value last = kb.index(columns - 1), width = kb.dim(op.getValue(), 1);
   Value values = keys[0].values;
   kb.loop(kb.index(0), kb.dim(op.getValue(), 0), 1, [&](Value row) {
     emitRowCopy(
         kb, op.getValue(), row, values, row, kb.dim(op.getValue(), 1),
         [&](Value x) { return emitWiden(kb, x); }, op.getRows());
+    // Columns without values stay what decays make of them.
+    kb.loop(width, kb.index(columns), 1, [&](Value column) {
+      memref::StoreOp::create(kb.b, kb.loc, zero, values,
+                              ValueRange{row, column});
+    });
     if (normalizer)
       memref::StoreOp::create(kb.b, kb.loc, one, values, ValueRange{row, last});
   });

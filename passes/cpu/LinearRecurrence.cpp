@@ -84,7 +84,7 @@ LinearRecurrence::LinearRecurrence(const KernelBuilder &kb, LinearChunkOp op)
   } else if (op.getBeta()) {
     readRow = createFeatureRow();
   }
-  if (op.getBonus())
+  if (op.getBonus() && op.getQuery())
     bonusRow = createFeatureRow();
   if (op.hasFeatureDecay())
     gates = createFeatureRow();
@@ -281,6 +281,8 @@ void LinearRecurrence::run() {
   // One head reads the state as it is written.
   bool isFused = op.getQuery() && !bonusRow && !sums &&
                  getConstantIntValue(kb.dim(op.getQuery(), 0)) == 1;
+  // Columns without values stay what decays make of them.
+  emitFill(kb, kb.constant(kb.wideLanes(), 0.0), values);
   kb.loop(kb.index(0), kb.dim(op.getKey(), 0), 1, [&](Value token) {
     loadToken(token);
     // The bonus stands in for the token's own key: it is read before.

@@ -219,5 +219,7 @@ SmallVector<Value> LinearTiler::run() {
   Value finalState = op.getFinalState() ? empty(op.getFinalState()) : Value();
   if (!op.getCausal())
     return runBidirectional(output, finalState);
+  if (shape.segments > 1)
+    return runSegments(output, finalState);
   return isStep() ? runStep(output, finalState) : runCausal(output, finalState);
 }

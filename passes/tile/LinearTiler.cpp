@@ -99,6 +99,14 @@ SliceRange LinearTiler::getOutputHeads(const LinearPlace &place) {
   return {fold<arith::MulIOp>(place.head, group), group};
 }
 
+Value LinearTiler::sliceOutput(const LinearPlace &place, Value output,
+                               OpFoldResult row, OpFoldResult rows) {
+  if (place.firstRow)
+    row = fold<arith::SubIOp>(row, place.firstRow);
+  return slice(output,
+               {{index(0), group}, {row, rows}, {index(0), place.columns}});
+}
+
 LinearPlace LinearTiler::getPlace(ValueRange ivs) {
   OpFoldResult most = index(shape.valueColumns);
   OpFoldResult column = fold<arith::MulIOp>(ivs[2], most);
@@ -110,7 +118,7 @@ LinearPlace LinearTiler::getPlace(ValueRange ivs) {
   } else if (!known || *known % shape.valueColumns != 0) {
     columns = fold<arith::MinSIOp>(most, fold<arith::SubIOp>(valueDim, column));
   }
-  return {ivs[0], ivs[1], column, columns, ivs[2]};
+  return {ivs[0], ivs[1], column, columns, ivs[2], {}};
 }
 
 OpFoldResult LinearTiler::getLength(const LinearPlace &place) {
@@ -205,8 +213,7 @@ Value LinearTiler::createChunk(const LinearPlace &place, OpFoldResult row,
   SmallVector<Type> types;
   if (withOutput) {
     query = sliceQuery(place, row, count);
-    outputRows = slice(
-        output, {{index(0), group}, {row, count}, {index(0), place.columns}});
+    outputRows = sliceOutput(place, output, row, count);
     types.push_back(outputRows.getType());
   }
   types.push_back(state.getType());
@@ -239,8 +246,7 @@ Value LinearTiler::createHeadDecay(const LinearPlace &place) {
 Value LinearTiler::createRead(const LinearPlace &place, OpFoldResult row,
                               OpFoldResult count, Value output, Value state) {
   Value query = sliceQuery(place, row, count);
-  Value part = slice(
-      output, {{index(0), group}, {row, count}, {index(0), place.columns}});
+  Value part = sliceOutput(place, output, row, count);
   auto from = part.getDefiningOp<tensor::ExtractSliceOp>();
   auto read =
       LinearReadOp::create(b, loc, part.getType(), query, state, part,

@@ -18,7 +18,12 @@ struct LinearShape {
   /// Columns of the state of a tile, whole vectors, and how many of them are
   /// columns of the values.
   int64_t columns, valueColumns;
+  /// Parts of the sequence that run in parallel.
+  int64_t segments = 1;
 };
+
+/// Name of the attribute of attn.linear that asks for segments.
+inline constexpr StringLiteral kSegmentsAttrName = "attn.segments";
 
 /// The sizes for `op`, which has the form `form`; `rows` replaces the choice of
 /// the chunk unless it is 0.
@@ -35,6 +40,7 @@ struct SliceRange {
 /// the tile of the columns of the values.
 struct LinearPlace {
   OpFoldResult batch, head, column, columns, tile;
+  OpFoldResult firstRow; ///< of what is written of the output; null for 0
 };
 
 /// Emits the loops of one op.
@@ -69,6 +75,9 @@ private:
   Value sliceQuery(const LinearPlace &place, OpFoldResult row,
                    OpFoldResult rows);
   SliceRange getOutputHeads(const LinearPlace &place);
+  /// The rows from `row` on of what an iteration writes of the output.
+  Value sliceOutput(const LinearPlace &place, Value output, OpFoldResult row,
+                    OpFoldResult rows);
 
   LinearPlace getPlace(ValueRange ivs);
   OpFoldResult getLength(const LinearPlace &place);
@@ -96,6 +105,13 @@ private:
   SmallVector<Value> runStep(Value output, Value finalState);
   SmallVector<Value> runCausal(Value output, Value finalState);
   SmallVector<Value> runBidirectional(Value output, Value finalState);
+  SmallVector<Value> runSegments(Value output, Value finalState);
+  /// The first token of a segment, and the one behind its last.
+  std::pair<OpFoldResult, OpFoldResult> getSegment(OpFoldResult number);
+  Value createSegmentSums();
+  /// `state` after the segments before `end`.
+  Value createScan(Value sums, const LinearPlace &place, OpFoldResult end,
+                   Value state);
 
   RewriterBase &b;
   LinearOp op;

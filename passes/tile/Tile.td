@@ -104,6 +104,11 @@ def TileLinear : Pass<"attn-tile-linear", "::mlir::func::FuncOp"> {
     chunks that carries the state; else the states are summed first, and read by
     a second parallel loop over tiles of queries.
 
+    The attribute `attn.segments` = n of the op runs n segments of the sequence in
+    parallel, for calls with fewer heads than threads. What each adds to the state
+    is summed before, in a pass of its own over keys and values, and the result is
+    rounded otherwise than without. It is refused beside beta, transition and block.
+
     ```mlir
     %o = attn.linear %q, %k, %v causal : ...
       ->

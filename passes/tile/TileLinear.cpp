@@ -79,6 +79,28 @@ LinearShape attn::chooseLinearShape(LinearOp op, const TargetInfo &target,
   return shape;
 }
 
+/// Sets the segments that `op` asks for, if it can have them: transitions have
+/// no short form of what several tokens do to a state.
+static LogicalResult addSegments(LinearOp op, const TargetInfo &target,
+                                 LinearShape &shape) {
+  Attribute attribute = op->getAttr(kSegmentsAttrName);
+  if (!attribute)
+    return success();
+  auto number = dyn_cast<IntegerAttr>(attribute);
+  constexpr int64_t kMost = 1024;
+  if (!number || number.getInt() < 1 || number.getInt() > kMost)
+    return op.emitOpError() << "attn.segments: expected a number from 1 to "
+                            << kMost << ", got " << attribute;
+  if (!op.getCausal() || op.getBeta() || op.getRead() || op.getBlock())
+    return op.emitOpError() << "attn.segments: expected causal attention "
+                               "without beta, transition and block";
+  shape.segments = number.getInt();
+  // A column more, for the decays, in a vector more.
+  if (shape.segments > 1)
+    shape.columns += target.lanes(op.getComputeType());
+  return success();
+}
+
 LogicalResult attn::tileLinear(RewriterBase &rewriter, LinearOp op,
                                const TargetInfo &target, int64_t rows) {
   if (op.getFeature())
@@ -94,6 +116,8 @@ LogicalResult attn::tileLinear(RewriterBase &rewriter, LinearOp op,
     form = *named;
   }
   LinearShape shape = chooseLinearShape(op, target, form, rows);
+  if (failed(addSegments(op, target, shape)))
+    return failure();
   remark::analysis(op.getLoc(),
                    remark::RemarkOpts::name("tile-sizes").category("attn-tile"))
       << ("'attn.linear' " + toString(form) + " form, " +
@@ -117,7 +141,7 @@ struct TileLinearPass : public attn::impl::TileLinearBase<TileLinearPass> {
       return success();
     return emitError(UnknownLoc::get(context))
            << "attn-tile-linear: chunk: expected a number of tokens, or 0, got "
-           << chunk;
+           << int64_t(chunk);
   }
 
   void runOnOperation() override {

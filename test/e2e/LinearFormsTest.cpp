@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How attn.linear is computed changes nothing but rounding: all pairs at once,
-// chunks of any size, and token by token give the oracle's result and each
-// other's.
+// chunks of any size, token by token, and segments of the sequence in parallel
+// give the oracle's result and each other's.
 
 #include "test/e2e/LinearHarness.h"
 #include "gtest/gtest.h"
@@ -109,8 +109,42 @@ std::vector<Cell> cells() {
   return all;
 }
 
+class LinearSegments : public testing::TestWithParam<Cell> {};
+
+TEST_P(LinearSegments, MatchTheOracle) {
+  const Cell &cell = GetParam();
+  ATTN_SKIP_UNLESS_HERE(cell.target);
+  LinearVariant variant = linearVariantNamed(cell.variant);
+  // 16 segments of 129 tokens leave some with none.
+  for (int64_t segments : {1, 2, 5, 16})
+    for (const Form &form : {forms()[1], forms()[3]}) {
+      variant.segments = segments;
+      for (const LinearSizes &sizes : kSizes) {
+        LinearProblem p = makeLinearProblem(variant, cell.dtype, sizes);
+        std::vector<Tensor> got = run(inForm(cell.target, form), variant, p);
+        if (got.empty())
+          return;
+        EXPECT_EQ(checkLinear(variant, expectedOf(p), cell.dtype, got), "")
+            << segments << " segments, " << form.name << " " << sizes;
+      }
+    }
+}
+
+std::vector<Cell> segmentCells() {
+  std::vector<Cell> all;
+  for (const char *variant :
+       {"plain", "decay_head_state_lengths", "decay_vector_state_lengths",
+        "rwkv6", "elu1_token_decay_state_lengths", "softmax_by_feature"})
+    for (const Target &target : targetsFor(DType::f32))
+      if (target.device == "cpu")
+        all.push_back({DType::f32, variant, target});
+  return all;
+}
+
 } // namespace
 
+INSTANTIATE_TEST_SUITE_P(Segments, LinearSegments,
+                         testing::ValuesIn(segmentCells()), nameOf);
 INSTANTIATE_TEST_SUITE_P(Forms, LinearForms, testing::ValuesIn(cells()),
                          nameOf);
 

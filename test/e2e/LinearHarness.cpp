@@ -114,6 +114,8 @@ std::string attn::test::linearIr(const LinearVariant &variant, DType dtype,
     c.text += " block(" + std::to_string(*variant.block) + ")";
   if (variant.causal)
     c.text += " causal";
+  if (variant.segments)
+    c.text += " {attn.segments = " + std::to_string(variant.segments) + "}";
 
   std::string results = variant.finalState ? "(" + o + ", " + state + ")" : o;
   std::string names = variant.finalState ? "%o, %s1" : "%o";

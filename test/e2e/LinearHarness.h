@@ -35,6 +35,7 @@ struct LinearVariant {
   bool groupedValues = false; // several heads of value per head of key
   bool wide = false;          // query, key, beta and bonus are of type Sums
   bool staticSizes = false;
+  int64_t segments = 0; // parts of the sequence that run in parallel
 };
 
 const std::vector<LinearVariant> &linearVariants();

@@ -4,7 +4,7 @@
 // chunks that carries the rows of the output and the state, its columns whole
 // vectors.
 // CHECK-LABEL: func @causal
-// CHECK:       scf.forall (%[[B:.*]], %[[H:.*]]) in (%{{.*}}, 4) shared_outs(%[[ALL:.*]] = %{{.*}})
+// CHECK:       scf.forall (%[[B:.*]], %[[H:.*]]) in (%{{.*}}, 8) shared_outs(%[[ALL:.*]] = %{{.*}})
 // CHECK:         %[[STATE:.*]] = linalg.fill {{.*}} -> tensor<64x80xf32>
 // CHECK:         scf.for %[[T:.*]] = %c0 to %[[N:.*]] step %c32 iter_args(%[[ROWS:.*]] = %{{.*}}, %[[S:.*]] = %[[STATE]])
 // CHECK:           %[[LEFT:.*]] = arith.subi %[[N]], %[[T]]
@@ -16,9 +16,9 @@
 // CHECK:           scf.yield %{{.*}}, %[[R]]#1
 // CHECK:         scf.forall.in_parallel
 // CHECK:           tensor.parallel_insert_slice %{{.*}} into %[[ALL]][%[[B]], %{{.*}}, 0, 0] [1, 2, %{{.*}}, 65]
-func.func @causal(%q: tensor<?x8x?x64xf32>, %k: tensor<?x4x?x64xf32>, %v: tensor<?x4x?x65xf32>) -> tensor<?x8x?x65xf32> {
-  %o = attn.linear %q, %k, %v normalize(token) causal : (tensor<?x8x?x64xf32>, tensor<?x4x?x64xf32>, tensor<?x4x?x65xf32>) -> tensor<?x8x?x65xf32>
-  return %o : tensor<?x8x?x65xf32>
+func.func @causal(%q: tensor<?x16x?x64xf32>, %k: tensor<?x8x?x64xf32>, %v: tensor<?x8x?x65xf32>) -> tensor<?x16x?x65xf32> {
+  %o = attn.linear %q, %k, %v normalize(token) causal : (tensor<?x16x?x64xf32>, tensor<?x8x?x64xf32>, tensor<?x8x?x65xf32>) -> tensor<?x16x?x65xf32>
+  return %o : tensor<?x16x?x65xf32>
 }
 
 // -----
@@ -68,11 +68,22 @@ func.func @bidirectional(%q: tensor<1x2x?x16xf32>) -> tensor<1x2x?x16xf32> {
 // CHECK-LABEL: func @step
 // CHECK:       %[[LARGE:.*]] = arith.cmpi sgt, %{{.*}}, %c33554432
 // CHECK:       scf.forall
-// CHECK:         %[[S0:.*]] = tensor.extract_slice %{{.*}} to tensor<64x64xf32>
-// CHECK:         attn.linear_chunk {{.*}} initial(%[[S0]] : tensor<64x64xf32>) streams(%[[LARGE]]) {{.*}} recurrent
+// CHECK:         attn.linear_chunk {{.*}} initial(%{{.*}} : tensor<64x64xf32>) streams(%[[LARGE]]) {{.*}} recurrent
 func.func @step(%q: tensor<?x8x1x64xf32>, %s: tensor<?x8x64x64xf32>) -> (tensor<?x8x1x64xf32>, tensor<?x8x64x64xf32>) {
   %o, %s1 = attn.linear %q, %q, %q state(%s : tensor<?x8x64x64xf32>) causal {attn.form = "recurrent"} : (tensor<?x8x1x64xf32>, tensor<?x8x1x64xf32>, tensor<?x8x1x64xf32>) -> (tensor<?x8x1x64xf32>, tensor<?x8x64x64xf32>)
   return %o, %s1 : tensor<?x8x1x64xf32>, tensor<?x8x64x64xf32>
+}
+
+// -----
+
+// A few heads are spread over threads by tiles of the columns.
+// CHECK-LABEL: func @few_heads
+// CHECK:       scf.forall (%{{.*}}, %{{.*}}, %[[P:.*]]) in (%{{.*}}, 2, 4)
+// CHECK:         %[[COLUMN:.*]] = arith.muli %[[P]], %c32
+// CHECK:         tensor.extract_slice %{{.*}}, %[[COLUMN]]] [1, 1, %{{.*}}, 32]
+func.func @few_heads(%q: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x128xf32>) -> tensor<?x2x?x128xf32> {
+  %o = attn.linear %q, %q, %v causal : (tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x128xf32>) -> tensor<?x2x?x128xf32>
+  return %o : tensor<?x2x?x128xf32>
 }
 
 // -----
@@ -83,4 +94,22 @@ func.func @step(%q: tensor<?x8x1x64xf32>, %s: tensor<?x8x64x64xf32>) -> (tensor<
 func.func @quadratic(%q: tensor<1x2x48x16xf32>) -> tensor<1x2x48x16xf32> {
   %o = attn.linear %q, %q, %q causal {attn.form = "quadratic"} : (tensor<1x2x48x16xf32>, tensor<1x2x48x16xf32>, tensor<1x2x48x16xf32>) -> tensor<1x2x48x16xf32>
   return %o : tensor<1x2x48x16xf32>
+}
+
+// -----
+
+// Segments in parallel start from the sums of those before them. A column of
+// ones without values becomes the decay of a segment.
+// CHECK-LABEL: func @segments
+// CHECK:       %[[SUMS:.*]] = scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in (%{{.*}}, 2, 4)
+// CHECK:         tensor.insert_slice %{{.*}} into %{{.*}}[0, 30] [16, 1]
+// CHECK:         attn.linear_chunk {{.*}} outs(%{{.*}} : tensor<16x32xf32>) rows
+// CHECK:       scf.forall (%{{.*}}, %{{.*}}, %[[G:.*]]) in (%{{.*}}, 2, 4)
+// CHECK:         scf.for %[[I:.*]] = %c0 to %[[G]] step %c1
+// CHECK:           tensor.extract_slice %[[SUMS]][%{{.*}}, %{{.*}}, 0, %[[I]], 0, 30]
+// CHECK:           linalg.generic
+// CHECK:         attn.linear_chunk {{.*}} query
+func.func @segments(%q: tensor<?x2x?x16xf32>, %g: tensor<2xf32>) -> tensor<?x2x?x16xf32> {
+  %o = attn.linear %q, %q, %q decay(%g : tensor<2xf32>) causal {attn.segments = 4} : (tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>) -> tensor<?x2x?x16xf32>
+  return %o : tensor<?x2x?x16xf32>
 }
