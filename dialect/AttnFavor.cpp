@@ -29,22 +29,15 @@ LogicalResult RandomFeaturesOp::verify() {
 
 SmallVector<ShapeRule> attn::getShapeRules(FavorOp op) {
   using Kind = ShapeRule::Kind;
-  Value query = op.getQuery(), key = op.getKey(), value = op.getValue();
+  Value query = op.getQuery(), key = op.getKey();
   SmallVector<ShapeRule> rules;
   auto add = [&](Kind kind, DimRef expected, DimRef got, StringRef operand,
                  StringRef what, StringRef from) {
     addShapeRule(rules, kind, expected, got, operand, what, from);
   };
-  add(Kind::Equal, {query, 0}, {key, 0}, "key", "batch", "from query");
-  add(Kind::Equal, {query, 0}, {value, 0}, "value", "batch", "from query");
-  add(Kind::Equal, {key, 1}, {value, 1}, "value", "heads", "from key");
-  add(Kind::MultipleOf, {key, 1}, {query, 1}, "query",
-      "heads to be a multiple of key heads", "from key");
-  add(Kind::Equal, {query, 3}, {key, 3}, "key", "head dim", "from query");
+  addOperandRules(rules, query, key, op.getValue(), HeadRule::GroupedQueries);
   add(Kind::Equal, {query, 3}, {op.getProjection(), 1}, "projection",
       "head dim", "from query");
-  add(Kind::Equal, {key, 2}, {value, 2}, "value", "length", "from key");
-  add(Kind::AtLeastOne, {}, {query, 3}, "query", "head dim of at least", "");
   if (op.getLengths())
     add(Kind::Equal, {query, 0}, {op.getLengths(), 0}, "lengths", "batch",
         "from query");

@@ -58,20 +58,9 @@ SmallVector<ShapeRule> attn::getShapeRules(LinearOp op) {
     addShapeRule(rules, kind, expected, got, operand, what, from);
   };
   // l2 to l6, l20
-  add(Kind::Equal, {query, 0}, {key, 0}, "key", "batch", "from query");
-  add(Kind::Equal, {query, 0}, {value, 0}, "value", "batch", "from query");
-  if (op.hasGroupedValues()) {
-    add(Kind::Equal, {query, 1}, {key, 1}, "key", "heads", "from query");
-    add(Kind::MultipleOf, {key, 1}, {value, 1}, "value",
-        "heads to be a multiple of key heads", "from key");
-  } else {
-    add(Kind::Equal, {key, 1}, {value, 1}, "value", "heads", "from key");
-    add(Kind::MultipleOf, {key, 1}, {query, 1}, "query",
-        "heads to be a multiple of key heads", "from key");
-  }
-  add(Kind::Equal, {query, 3}, {key, 3}, "key", "head dim", "from query");
-  add(Kind::Equal, {key, 2}, {value, 2}, "value", "length", "from key");
-  add(Kind::AtLeastOne, {}, {query, 3}, "query", "head dim of at least", "");
+  addOperandRules(rules, query, key, value,
+                  op.hasGroupedValues() ? HeadRule::GroupedValues
+                                        : HeadRule::GroupedQueries);
   if (op.getCausal())
     add(Kind::Equal, {query, 2}, {key, 2}, "key", "length", "from query");
 

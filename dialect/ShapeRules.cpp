@@ -40,19 +40,21 @@ void attn::addShapeRule(SmallVectorImpl<ShapeRule> &rules, ShapeRule::Kind kind,
   rules.push_back({kind, expected, got, operand.str(), what.str(), from.str()});
 }
 
-SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
+void attn::addOperandRules(SmallVectorImpl<ShapeRule> &rules, Value query,
+                           Value key, Value value, HeadRule heads) {
   using Kind = ShapeRule::Kind;
-  Value query = op.getQuery(), key = op.getKey(), value = op.getValue();
-  SmallVector<ShapeRule> rules;
   auto add = [&](Kind kind, DimRef expected, DimRef got, StringRef operand,
                  StringRef what, StringRef from) {
     addShapeRule(rules, kind, expected, got, operand, what, from);
   };
-  // c2 to c8
   add(Kind::Equal, {query, 0}, {key, 0}, "key", "batch", "from query");
   add(Kind::Equal, {query, 0}, {value, 0}, "value", "batch", "from query");
-  add(Kind::Equal, {key, 1}, {value, 1}, "value", "heads", "from key");
-  if (op.hasGroupedHeads())
+  if (heads == HeadRule::GroupedValues)
+    add(Kind::MultipleOf, {key, 1}, {value, 1}, "value",
+        "heads to be a multiple of key heads", "from key");
+  else
+    add(Kind::Equal, {key, 1}, {value, 1}, "value", "heads", "from key");
+  if (heads == HeadRule::GroupedQueries)
     add(Kind::MultipleOf, {key, 1}, {query, 1}, "query",
         "heads to be a multiple of key heads", "from key");
   else
@@ -60,6 +62,19 @@ SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
   add(Kind::Equal, {query, 3}, {key, 3}, "key", "head dim", "from query");
   add(Kind::Equal, {key, 2}, {value, 2}, "value", "length", "from key");
   add(Kind::AtLeastOne, {}, {query, 3}, "query", "head dim of at least", "");
+}
+
+SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
+  using Kind = ShapeRule::Kind;
+  Value query = op.getQuery(), key = op.getKey();
+  SmallVector<ShapeRule> rules;
+  auto add = [&](Kind kind, DimRef expected, DimRef got, StringRef operand,
+                 StringRef what, StringRef from) {
+    addShapeRule(rules, kind, expected, got, operand, what, from);
+  };
+  addOperandRules(rules, query, key, op.getValue(),
+                  op.hasGroupedHeads() ? HeadRule::GroupedQueries
+                                       : HeadRule::Equal);
 
   Value starts = op.getQueryStarts();
   auto addPerBatch = [&](Value operand, StringRef name) {

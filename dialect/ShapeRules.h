@@ -61,6 +61,17 @@ void addShapeRule(SmallVectorImpl<ShapeRule> &rules, ShapeRule::Kind kind,
                   DimRef expected, DimRef got, StringRef operand,
                   StringRef what, StringRef from);
 
+/// Which heads of query, key and value belong together.
+enum class HeadRule {
+  Equal,          ///< one of each
+  GroupedQueries, ///< query heads share a key head
+  GroupedValues   ///< value heads share a key head
+};
+
+/// Adds to `rules` that query, key and value fit: c2 to c8 of attn.softmax.
+void addOperandRules(SmallVectorImpl<ShapeRule> &rules, Value query, Value key,
+                     Value value, HeadRule heads);
+
 /// Checks those of `rules`, of `op`, whose sizes are both static.
 LogicalResult verifyShapeRules(Operation *op, ArrayRef<ShapeRule> rules);
 
