@@ -408,3 +408,99 @@ func.func @running_max_lengths(%x: memref<1x1x9x8xf32>, %n: memref<1xf32>) {
   attn.running_max ins(%x : memref<1x1x9x8xf32>) lengths(%n : memref<1xf32>) outs(%x, %x : memref<1x1x9x8xf32>, memref<1x1x9x8xf32>)
   return
 }
+
+// -----
+
+func.func @linear_state_rank(%k: tensor<4x8xf32>, %s: tensor<16xf32>, %n: index) {
+  // expected-error @below {{'attn.linear_chunk' op state: expected rank 2, got 1}}
+  %r = attn.linear_chunk ins(%k, %k : tensor<4x8xf32>, tensor<4x8xf32>) outs(%s : tensor<16xf32>) rows(%n) -> tensor<16xf32>
+  return
+}
+
+// -----
+
+func.func @linear_state_type(%k: tensor<4x8xf32>, %s: tensor<16x16xbf16>, %n: index) {
+  // expected-error @below {{'attn.linear_chunk' op state: expected f32 or f64, got 'bf16'}}
+  %r = attn.linear_chunk ins(%k, %k : tensor<4x8xf32>, tensor<4x8xf32>) outs(%s : tensor<16x16xbf16>) rows(%n) -> tensor<16x16xbf16>
+  return
+}
+
+// -----
+
+func.func @linear_state_columns(%k: tensor<4x8xf32>, %s: tensor<16x?xf32>, %n: index) {
+  // expected-error @below {{'attn.linear_chunk' op state: expected a static number of columns}}
+  %r = attn.linear_chunk ins(%k, %k : tensor<4x8xf32>, tensor<4x8xf32>) outs(%s : tensor<16x?xf32>) rows(%n) -> tensor<16x?xf32>
+  return
+}
+
+// -----
+
+func.func @linear_output(%q: tensor<1x4x8xf32>, %k: tensor<4x8xf32>, %s: tensor<16x16xf32>, %n: index) {
+  // expected-error @below {{'attn.linear_chunk' op output: expected one if and only if there is a query}}
+  %r = attn.linear_chunk ins(%k, %k : tensor<4x8xf32>, tensor<4x8xf32>) query(%q : tensor<1x4x8xf32>) outs(%s : tensor<16x16xf32>) rows(%n) -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @linear_output_columns(%q: tensor<1x4x8xf32>, %s: tensor<16x16xf32>, %o: tensor<1x4x16xf32>, %n: index) {
+  // expected-error @below {{'attn.linear_read' op output: expected at most 15 columns (from state), got 16}}
+  %r = attn.linear_read ins(%q, %s : tensor<1x4x8xf32>, tensor<16x16xf32>) outs(%o : tensor<1x4x16xf32>) rows(%n) normalize(token) -> tensor<1x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @linear_beta_beside_transition(%k: tensor<4x8xf32>, %b: tensor<4xf32>, %s: tensor<16x16xf32>, %n: index) {
+  // expected-error @below {{'attn.linear_chunk' op beta: expected none beside a transition}}
+  %r = attn.linear_chunk ins(%k, %k : tensor<4x8xf32>, tensor<4x8xf32>) beta(%b : tensor<4xf32>) transition(%k, %k : tensor<4x8xf32>, tensor<4x8xf32>) outs(%s : tensor<16x16xf32>) rows(%n) -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @linear_decay_type(%k: tensor<4x8xf32>, %g: tensor<4xf64>, %s: tensor<16x16xf32>, %n: index) {
+  // expected-error @below {{'attn.linear_chunk' op decay: expected 'f32' (from state), got 'f64'}}
+  %r = attn.linear_chunk ins(%k, %k : tensor<4x8xf32>, tensor<4x8xf32>) decay(%g : tensor<4xf64>) outs(%s : tensor<16x16xf32>) rows(%n) -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @linear_decay_rank(%k: tensor<4x8xf32>, %g: tensor<1x4x8xf32>, %s: tensor<16x16xf32>, %n: index) {
+  // expected-error @below {{'attn.linear_chunk' op decay: expected rank 1 or 2, got 3}}
+  %r = attn.linear_chunk ins(%k, %k : tensor<4x8xf32>, tensor<4x8xf32>) decay(%g : tensor<1x4x8xf32>) outs(%s : tensor<16x16xf32>) rows(%n) -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @linear_initial_of_many(%k: tensor<4x8xf32>, %s: tensor<16x16xf32>, %large: i1, %n: index) {
+  // expected-error @below {{'attn.linear_chunk' op initial: expected one token in recurrent form}}
+  %r = attn.linear_chunk ins(%k, %k : tensor<4x8xf32>, tensor<4x8xf32>) initial(%s : tensor<16x16xf32>) streams(%large) outs(%s : tensor<16x16xf32>) rows(%n) recurrent -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @linear_initial_without_streams(%k: tensor<1x8xf32>, %s: tensor<16x16xf32>, %n: index) {
+  // expected-error @below {{'attn.linear_chunk' op streams: expected one if and only if there is an initial state}}
+  %r = attn.linear_chunk ins(%k, %k : tensor<1x8xf32>, tensor<1x8xf32>) initial(%s : tensor<16x16xf32>) outs(%s : tensor<16x16xf32>) rows(%n) recurrent -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @linear_initial_type(%k: tensor<1x8xf32>, %s: tensor<16x16xf32>, %f: tensor<8x16xf32>, %large: i1, %n: index) {
+  // expected-error @below {{'attn.linear_chunk' op initial: expected 'tensor<16x16xf32>' (from state), got 'tensor<8x16xf32>'}}
+  %r = attn.linear_chunk ins(%k, %k : tensor<1x8xf32>, tensor<1x8xf32>) initial(%f : tensor<8x16xf32>) streams(%large) outs(%s : tensor<16x16xf32>) rows(%n) recurrent -> tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @linear_results(%k: tensor<4x8xf32>, %s: tensor<16x16xf32>, %n: index) {
+  // expected-error @below {{'attn.linear_chunk' op results: expected ('tensor<16x16xf32>'), got ()}}
+  attn.linear_chunk ins(%k, %k : tensor<4x8xf32>, tensor<4x8xf32>) outs(%s : tensor<16x16xf32>) rows(%n)
+  return
+}

@@ -118,3 +118,38 @@ func.func @running_max(%x: tensor<?x2x?x8xf32>, %n: tensor<?xi32>, %y: memref<1x
   attn.running_max ins(%y : memref<1x1x9x8xf64>) outs(%y, %y : memref<1x1x9x8xf64>, memref<1x1x9x8xf64>)
   return
 }
+
+// CHECK-LABEL: func @linear_chunk
+// CHECK:       attn.linear_chunk ins(%{{.*}}, %{{.*}} : tensor<?x8xf32>, tensor<?x3xf32>) query(%{{.*}} : tensor<2x?x8xf32>)
+// CHECK-SAME:    scale(5.000000e-01) decay(%{{.*}} : tensor<?x8xf32>) beta(%{{.*}} : tensor<?xf32>) bonus(%{{.*}} : tensor<8xf32>)
+// CHECK-SAME:    outs(%{{.*}} : tensor<16x16xf32>) output(%{{.*}} : tensor<2x?x3xf32>) rows(%{{.*}}) normalize(token) recurrent
+// CHECK-SAME:    -> tensor<2x?x3xf32>, tensor<16x16xf32>
+// CHECK:       attn.linear_chunk ins(%{{.*}}, %{{.*}} : tensor<?x8xf32>, tensor<?x3xf32>) transition(%{{.*}}, %{{.*}} : tensor<?x8xf32>, tensor<?x8xf32>)
+// CHECK-SAME:    outs(%{{.*}} : tensor<16x16xf32>) rows(%{{.*}}) -> tensor<16x16xf32>
+// CHECK:       attn.linear_read ins(%{{.*}}, %{{.*}} : tensor<2x?x8xf32>, tensor<16x16xf32>) scale(2.000000e+00)
+// CHECK-SAME:    outs(%{{.*}} : tensor<2x?x3xf32>) rows(%{{.*}}) normalize(feature) -> tensor<2x?x3xf32>
+func.func @linear_chunk(%q: tensor<2x?x8xf32>, %k: tensor<?x8xf32>, %v: tensor<?x3xf32>, %b: tensor<?xf32>,
+                        %u: tensor<8xf32>, %s: tensor<16x16xf32>, %o: tensor<2x?x3xf32>) -> tensor<2x?x3xf32> {
+  %c32 = arith.constant 32 : index
+  %r:2 = attn.linear_chunk ins(%k, %v : tensor<?x8xf32>, tensor<?x3xf32>) query(%q : tensor<2x?x8xf32>)
+      scale(0.5) decay(%k : tensor<?x8xf32>) beta(%b : tensor<?xf32>) bonus(%u : tensor<8xf32>)
+      outs(%s : tensor<16x16xf32>) output(%o : tensor<2x?x3xf32>) rows(%c32) normalize(token) recurrent
+      -> tensor<2x?x3xf32>, tensor<16x16xf32>
+  %t = attn.linear_chunk ins(%k, %v : tensor<?x8xf32>, tensor<?x3xf32>) transition(%k, %k : tensor<?x8xf32>, tensor<?x8xf32>)
+      outs(%r#1 : tensor<16x16xf32>) rows(%c32) -> tensor<16x16xf32>
+  %read = attn.linear_read ins(%q, %t : tensor<2x?x8xf32>, tensor<16x16xf32>) scale(2.0)
+      outs(%r#0 : tensor<2x?x3xf32>) rows(%c32) normalize(feature) -> tensor<2x?x3xf32>
+  return %read : tensor<2x?x3xf32>
+}
+
+// One token, from one buffer into another.
+// CHECK-LABEL: func @linear_step
+// CHECK:       initial(%{{.*}} : memref<8x16xf32>) streams(%{{.*}}) outs(%{{.*}} : memref<8x16xf32>) output(%{{.*}} : memref<1x1x16xf32>) rows(%{{.*}}) recurrent
+func.func @linear_step(%q: memref<1x1x8xf32>, %k: memref<1x8xf32>, %v: memref<1x16xf32>, %from: memref<8x16xf32>,
+                       %to: memref<8x16xf32>, %o: memref<1x1x16xf32>, %large: i1) {
+  %c1 = arith.constant 1 : index
+  attn.linear_chunk ins(%k, %v : memref<1x8xf32>, memref<1x16xf32>) query(%q : memref<1x1x8xf32>)
+      initial(%from : memref<8x16xf32>) streams(%large) outs(%to : memref<8x16xf32>) output(%o : memref<1x1x16xf32>)
+      rows(%c1) recurrent
+  return
+}
