@@ -4,6 +4,7 @@
 // ends at, or starts right after, a page that may not be accessed.
 
 #include "test/e2e/GuardedMemory.h"
+#include "test/e2e/LinearHarness.h"
 #include "test/e2e/Variants.h"
 #include "gtest/gtest.h"
 
@@ -74,6 +75,34 @@ protected:
     memory.clear();
   }
 
+  void check(DType dtype, const LinearVariant &variant,
+             const LinearSizes &sizes) {
+    LinearProblem p = makeLinearProblem(variant, dtype, sizes);
+    Arguments arguments = argumentsOf(variant, p);
+    std::vector<Value> inputs;
+    for (const Value &value : arguments.values)
+      inputs.push_back(placeCopy(std::get<TensorView>(value)));
+    oracle::LinearResult want = expectedOf(p);
+    auto sizesOf = [](const oracle::Array &a) {
+      return std::vector<int64_t>{a.b, a.h, a.s, a.d};
+    };
+    std::vector<TensorView> outputs = {place(dtype, sizesOf(want.o))};
+    if (variant.finalState)
+      outputs.push_back(place(logitType(dtype), sizesOf(want.state)));
+    std::shared_ptr<Program> program =
+        compile(GetParam().target, linearIr(variant, dtype, sizes));
+    ASSERT_TRUE(program);
+    Result<void> result = program->callInto("main", inputs, outputs);
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    oracle::Tolerance tolerance = toleranceOf(dtype);
+    if (dtype == DType::f32 && (variant.beta || variant.transition))
+      tolerance = {1e-4, 5e-4, 1e-4};
+    EXPECT_EQ(
+        oracle::checkOutput(toDoubles(outputs[0]), want.o.data, tolerance), "")
+        << variant.name << ", " << sizes;
+    memory.clear();
+  }
+
   std::vector<std::unique_ptr<Guarded>> memory;
 };
 
@@ -121,6 +150,19 @@ TEST_P(GuardPage, KnownSizes) {
       checkKnown(dtype, {2, 4, 2, 2, 53, dk, dv}, {-1, 4, 2, 2, -1, -1, -1});
     }
   }
+}
+
+TEST_P(GuardPage, LinearAttention) {
+  ATTN_SKIP_UNLESS_HERE(GetParam().target);
+  const LinearSizes shapes[] = {{2, 6, 3, 3, 37, 37, 24, 20},
+                                {1, 2, 1, 1, 65, 65, 7, 33},
+                                {1, 1, 1, 1, 1, 1, 3, 5}};
+  for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64})
+    for (const char *name :
+         {"plain", "decay_head_state_lengths", "decay_vector_state_lengths",
+          "gated_delta_state_lengths", "rwkv6", "rwkv7"})
+      for (const LinearSizes &sizes : shapes)
+        check(dtype, linearVariantNamed(name), sizes);
 }
 
 std::string cellName(const testing::TestParamInfo<Cell> &info) {
