@@ -73,6 +73,8 @@ LinearChunk::LinearChunk(const KernelBuilder &kb, LinearChunkOp op)
   if (normalizer == Normalizer::Feature) {
     sums = kb.scratch({getAsOpFoldResult(paddedFeatures)}, kb.wide);
     nextSums = kb.scratch({getAsOpFoldResult(paddedFeatures)}, kb.wide);
+    if (op.getWrite())
+      writeRows = createFeatureRows(paddedRows);
   }
 }
 
@@ -101,9 +103,9 @@ void LinearChunk::loadRows(Value from, Value row, Value count, Value rows) {
           [&](Value r) { copyFeatures(from, kb.add(row, r), rows, r); });
 }
 
-void LinearChunk::loadKeys(Value from, const ChunkKeys &to) {
-  loadRows(from, kb.index(0), kb.dim(from, 0), keyRows);
-  emitTranspose(kb, keyRows, to.columns);
+void LinearChunk::loadKeys(Value from, Value rows, const ChunkKeys &to) {
+  loadRows(from, kb.index(0), kb.dim(from, 0), rows);
+  emitTranspose(kb, rows, to.columns);
 }
 
 void LinearChunk::loadValues() {
@@ -124,14 +126,21 @@ void LinearChunk::loadValues() {
   });
 }
 
-/// q[r] = q[r] / z[row + r] with z[t] = exp(g[t]) z[t - 1] + k[t].
+/// q[r] = q[r] / z[row + r] with z[t] = exp(g[t]) z[t - 1] + k[t], or what the
+/// delta rule or a transition makes of values 1, which `solve` has put into the
+/// last column.
 void LinearChunk::normalizeFeatures(Value row) {
+  Value last = kb.index(columns - 1), rowsOfKeys[] = {keyRows, writeRows};
   forEachFeatureVector([&](Value column) {
     Value sum = kb.loadLanes(sums, column);
     for (int64_t r = 0; r < blockRows; ++r) {
-      Value key = kb.loadLanes(keyRows, {kb.add(row, r), column});
-      sum = op.getDecay() ? kb.fma(sum, decay.getGates(row, r, column), key)
-                          : kb.addf(sum, key);
+      Value token = kb.add(row, r);
+      if (op.getDecay())
+        sum = kb.mulf(sum, decay.getGates(row, r, column));
+      for (auto [rows, from] : llvm::zip(rowsOfKeys, keys)) {
+        Value factor = kb.broadcast(kb.load(from.values, {token, last}));
+        sum = kb.fma(factor, kb.loadLanes(rows, {token, column}), sum);
+      }
       Value q = kb.loadLanes(query->rows, {number(r), column});
       kb.storeLanes(divide(q, sum), query->rows, {number(r), column});
     }
@@ -252,8 +261,8 @@ void LinearChunk::run() {
   Value zero = kb.index(0), count = kb.dim(op.getKey(), 0);
   // The rows of the keys stay in `keyRows`.
   if (op.getWrite())
-    loadKeys(op.getWrite(), keys[1]);
-  loadKeys(op.getKey(), keys[0]);
+    loadKeys(op.getWrite(), writeRows ? writeRows : keyRows, keys[1]);
+  loadKeys(op.getKey(), keyRows, keys[0]);
   loadValues();
   decay.prepare(count);
   if (betas)

@@ -30,8 +30,8 @@ private:
   ChunkKeys createKeys();
   ChunkReader createReader(bool readsBefore, bool isExclusive);
 
-  /// Puts `from`, tokens x features, transposed into `to`.
-  void loadKeys(Value from, const ChunkKeys &to);
+  /// Puts `from`, tokens x features, into `rows`, and transposed into `to`.
+  void loadKeys(Value from, Value rows, const ChunkKeys &to);
   void loadValues();
   void loadRows(Value from, Value row, Value count, Value rows);
   /// Divides the queries of the block by the running sums of keys.
@@ -65,6 +65,7 @@ private:
   SmallVector<ChunkKeys> keys;
   LinearDecay decay;
   std::optional<ChunkReader> query, solver;
+  Value writeRows; ///< where a transition has sums of features to change
   Value keyRows, outputs, sums, nextSums, bonus, betas;
   Value bonusValues; ///< the values that a bonus is multiplied with
 };

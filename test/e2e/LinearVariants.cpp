@@ -136,6 +136,12 @@ void VariantList::addFeatures() {
     v.features = "#attn.softmax_features";
     v.divisor = Divisor::Feature;
   });
+  add("delta_by_feature", softmax, softmax, [](LinearVariant &v) {
+    v.decay = Decay::Token;
+    v.beta = true;
+    v.features = "#attn.softmax_features";
+    v.divisor = Divisor::Feature;
+  });
   add("softmax_delta", softmax, softmax, [](LinearVariant &v) {
     v.decay = Decay::Head;
     v.beta = true;
