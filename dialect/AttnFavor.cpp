@@ -15,9 +15,9 @@ using namespace mlir::attn;
 
 LogicalResult RandomFeaturesOp::verify() {
   RankedTensorType type = getResult().getType();
-  if (!type.hasStaticShape() || type.getDimSize(1) < 1)
-    return emitOpError() << "result: expected static sizes, with at least one "
-                            "column, got "
+  if (!type.hasStaticShape() || type.getNumElements() < 1)
+    return emitOpError() << "result: expected static sizes of at least one, "
+                            "got "
                          << type;
   if (!type.getElementType().isF32() && !type.getElementType().isF64())
     return emitOpError() << "result: expected element type f32 or f64, got "
@@ -38,6 +38,8 @@ SmallVector<ShapeRule> attn::getShapeRules(FavorOp op) {
   addOperandRules(rules, query, key, op.getValue(), HeadRule::GroupedQueries);
   add(Kind::Equal, {query, 3}, {op.getProjection(), 1}, "projection",
       "head dim", "from query");
+  add(Kind::AtLeastOne, {}, {op.getProjection(), 0}, "projection",
+      "rows of at least", "");
   if (op.getLengths())
     add(Kind::Equal, {query, 0}, {op.getLengths(), 0}, "lengths", "batch",
         "from query");

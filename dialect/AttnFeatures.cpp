@@ -50,10 +50,13 @@ CosformerAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 SmallVector<ShapeRule> attn::getShapeRules(FeatureMapOp op) {
   using Kind = ShapeRule::Kind;
   SmallVector<ShapeRule> rules;
-  if (op.getProjection())
+  if (op.getProjection()) {
     addShapeRule(rules, Kind::Equal, {op.getInput(), 3},
                  {op.getProjection(), 1}, "projection", "head dim",
                  "from input");
+    addShapeRule(rules, Kind::AtLeastOne, {}, {op.getProjection(), 0},
+                 "projection", "rows of at least", "");
+  }
   if (op.getLengths())
     addShapeRule(rules, Kind::Equal, {op.getInput(), 0}, {op.getLengths(), 0},
                  "lengths", "batch", "from input");

@@ -237,7 +237,7 @@ def Attn_RandomFeaturesOp : Attn_Op<"random_features", [Pure]> {
     fewer rows is a part of W with more. The numbers are drawn by counter, in
     arithmetic that every machine rounds alike.
 
-    Constraints: r1 the shape is static, with D >= 1; r2 the element type is f32
+    Constraints: r1 the shape is static, with M >= 1 and D >= 1; r2 the element type is f32
     or f64.
 
     Example:
@@ -291,7 +291,7 @@ def Attn_FavorOp : Attn_Op<"favor", [
     Constraints: v1 element types; v2 key and value batch; v3 heads; v4 head
     dims; v5 lengths of key and value; v6 lengths has B entries; v7 output; v8
     scale; v9 causal: query length = key length; v10 eps with relu only, finite
-    and not negative; v11 D >= 1.
+    and not negative; v11 D >= 1 and M >= 1.
 
     Example:
     ```mlir

@@ -102,6 +102,9 @@ LogicalResult attn::tileElementwise(RewriterBase &rewriter,
   auto tileable = dyn_cast<TilingInterface>(op.getOperation());
   if (!tileable)
     return fail("expected an operation that can be tiled");
+  // Upstream's tiling can't divide a size that is known to be 0.
+  if (llvm::is_contained(op.getStaticLoopRanges(), 0))
+    return fail("no elements");
   if (isSmall(op))
     return fail("one iteration's work");
 

@@ -4,7 +4,7 @@
 // `attn.random_features` and is named after it.
 
 func.func @random_features_r1_rows() {
-  // expected-error @below {{'attn.random_features' op result: expected static sizes, with at least one column, got 'tensor<?x8xf32>'}}
+  // expected-error @below {{'attn.random_features' op result: expected static sizes of at least one, got 'tensor<?x8xf32>'}}
   %w = attn.random_features seed(7) : tensor<?x8xf32>
   return
 }
@@ -12,7 +12,7 @@ func.func @random_features_r1_rows() {
 // -----
 
 func.func @random_features_r1_columns() {
-  // expected-error @below {{'attn.random_features' op result: expected static sizes, with at least one column, got 'tensor<8x?xf32>'}}
+  // expected-error @below {{'attn.random_features' op result: expected static sizes of at least one, got 'tensor<8x?xf32>'}}
   %w = attn.random_features seed(7) : tensor<8x?xf32>
   return
 }
@@ -20,7 +20,7 @@ func.func @random_features_r1_columns() {
 // -----
 
 func.func @random_features_r1_none() {
-  // expected-error @below {{'attn.random_features' op result: expected static sizes, with at least one column, got 'tensor<8x0xf32>'}}
+  // expected-error @below {{'attn.random_features' op result: expected static sizes of at least one, got 'tensor<8x0xf32>'}}
   %w = attn.random_features seed(7) : tensor<8x0xf32>
   return
 }
@@ -276,4 +276,20 @@ func.func @favor_v10_f32(%q: tensor<1x4x?x8xf32>, %w: tensor<32x8xf32>) -> tenso
   // expected-error @below {{'attn.favor' op eps: expected a number >= 0 that is finite in 'f32', got 1.000000e+39}}
   %o = attn.favor %q, %q, %q, %w kind(relu) eps(1.0e39) : (tensor<1x4x?x8xf32>, tensor<1x4x?x8xf32>, tensor<1x4x?x8xf32>, tensor<32x8xf32>) -> tensor<1x4x?x8xf32>
   return %o : tensor<1x4x?x8xf32>
+}
+
+// -----
+
+func.func @favor_v11_rows(%q: tensor<1x4x?x8xf32>, %w: tensor<0x8xf32>) -> tensor<1x4x?x8xf32> {
+  // expected-error @below {{'attn.favor' op projection: expected rows of at least 1, got 0}}
+  %o = attn.favor %q, %q, %q, %w kind(positive) causal : (tensor<1x4x?x8xf32>, tensor<1x4x?x8xf32>, tensor<1x4x?x8xf32>, tensor<0x8xf32>) -> tensor<1x4x?x8xf32>
+  return %o : tensor<1x4x?x8xf32>
+}
+
+// -----
+
+func.func @random_features_r1_no_rows() {
+  // expected-error @below {{'attn.random_features' op result: expected static sizes of at least one, got 'tensor<0x8xf32>'}}
+  %w = attn.random_features seed(7) : tensor<0x8xf32>
+  return
 }

@@ -59,3 +59,17 @@ func.func @stays(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>, %z: tensor<?x64xf
   } -> tensor<64xf32>
   return %r, %s : tensor<64x64xf32>, tensor<64xf32>
 }
+
+// Nothing is done where a size is known to be 0.
+// CHECK-LABEL: func @no_elements
+// CHECK-NOT:   scf.forall
+// CHECK:       linalg.generic
+func.func @no_elements(%x: tensor<?x0xf32>) -> tensor<?x0xf32> {
+  %a = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x0xf32>) outs(%x : tensor<?x0xf32>) {
+  ^bb0(%e: f32, %o: f32):
+    %n = arith.negf %e : f32
+    linalg.yield %n : f32
+  } -> tensor<?x0xf32>
+  return %a : tensor<?x0xf32>
+}
