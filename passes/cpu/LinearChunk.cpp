@@ -45,7 +45,7 @@ static OpFoldResult choosePaddedRows(const KernelBuilder &kb, Value rows,
 }
 
 LinearChunk::LinearChunk(const KernelBuilder &kb, LinearChunkOp op)
-    : LinearTile(kb, op.getState(), op.getOutput(), op.getRows(), op.getScale(),
+    : LinearTile(kb, op.getState(), op.getOutput(), op.getScale(),
                  op.getNormalize(), kb.dim(op.getKey(), 1)),
       op(op),
       paddedRows(choosePaddedRows(kb, op.getRows(), blockRows, tokenVectors)),

@@ -65,7 +65,7 @@ private:
 } // namespace
 
 LinearRecurrence::LinearRecurrence(const KernelBuilder &kb, LinearChunkOp op)
-    : LinearTile(kb, op.getState(), op.getOutput(), op.getRows(), op.getScale(),
+    : LinearTile(kb, op.getState(), op.getOutput(), op.getScale(),
                  op.getNormalize(), kb.dim(op.getKey(), 1)),
       op(op), keyRow(createFeatureRow()),
       source(op.getInitial() ? op.getInitial() : op.getState()),

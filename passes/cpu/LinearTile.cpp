@@ -22,7 +22,7 @@ static Value ceilTo(const KernelBuilder &kb, Value x, int64_t multiple) {
 }
 
 LinearTile::LinearTile(const KernelBuilder &kb, Value state, Value output,
-                       Value rows, std::optional<APFloat> scale,
+                       std::optional<APFloat> scale,
                        std::optional<Normalizer> normalizer, Value features)
     : kb(kb), state(state), output(output),
       scale(scale ? scale->convertToDouble() : 1.0), normalizer(normalizer),
@@ -168,8 +168,8 @@ namespace {
 class LinearRead : public LinearTile {
 public:
   LinearRead(const KernelBuilder &kb, LinearReadOp op)
-      : LinearTile(kb, op.getState(), op.getOutput(), op.getRows(),
-                   op.getScale(), op.getNormalize(), kb.dim(op.getQuery(), 2)),
+      : LinearTile(kb, op.getState(), op.getOutput(), op.getScale(),
+                   op.getNormalize(), kb.dim(op.getQuery(), 2)),
         query(op.getQuery()) {}
 
   void run();

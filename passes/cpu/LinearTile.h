@@ -16,7 +16,7 @@ namespace mlir::attn {
 
 class LinearTile {
 public:
-  LinearTile(const KernelBuilder &kb, Value state, Value output, Value rows,
+  LinearTile(const KernelBuilder &kb, Value state, Value output,
              std::optional<APFloat> scale, std::optional<Normalizer> normalizer,
              Value features);
 

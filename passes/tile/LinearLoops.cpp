@@ -34,7 +34,6 @@ SmallVector<Value> LinearTiler::runCausal(Value output, Value finalState) {
                              getOutputHeads(place),
                              {index(0), keys},
                              {place.column, place.columns}});
-  auto from = part.getDefiningOp<tensor::ExtractSliceOp>();
 
   OpFoldResult length = getLength(place);
   bool readsBefore = op.getBlock().has_value();
@@ -56,18 +55,8 @@ SmallVector<Value> LinearTiler::runCausal(Value output, Value finalState) {
       });
   Value result = carried[0], state = carried[1];
   if (op.getLengths() && !readsBefore)
-    result = createLoop(
-                 length, keys, result,
-                 [&](OpFoldResult row, OpFoldResult count, ValueRange carried) {
-                   return SmallVector<Value>{
-                       createRead(place, row, count, carried[0], state)};
-                 })
-                 .front();
-  b.setInsertionPointToEnd(loop.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(
-      b, loc, result, whole, from.getMixedOffsets(), from.getMixedSizes(),
-      from.getMixedStrides());
-  b.setInsertionPoint(loop.getTerminator());
+    result = createReads(place, length, keys, result, state);
+  insertParallel(loop, result, part);
   if (finalState)
     insertState(state, loop.getRegionIterArgs()[1], place);
   return SmallVector<Value>(loop->getResults());
@@ -120,14 +109,8 @@ SmallVector<Value> LinearTiler::runStep(Value output, Value finalState) {
   Value result =
       createChunk(place, index(0), index(1), part, state,
                   /*withOutput=*/true, slice(op.getState(), columns), streams);
-  b.setInsertionPointToEnd(loop.getTerminator().getBody());
-  for (auto [value, from] :
-       {std::pair{result, part}, std::pair{state, stateSlice}}) {
-    auto slice = from.getDefiningOp<tensor::ExtractSliceOp>();
-    tensor::ParallelInsertSliceOp::create(
-        b, loc, value, slice.getSource(), slice.getMixedOffsets(),
-        slice.getMixedSizes(), slice.getMixedStrides());
-  }
+  insertParallel(loop, result, part);
+  insertParallel(loop, state, stateSlice);
   return SmallVector<Value>(loop->getResults());
 }
 
@@ -167,13 +150,7 @@ SmallVector<Value> LinearTiler::runBidirectional(Value output,
             })
             .front();
     Value slot = slice(sums.getRegionIterArgs()[0], stateRange(place));
-    auto from = slot.getDefiningOp<tensor::ExtractSliceOp>();
-    b.setInsertionPointToEnd(sums.getTerminator().getBody());
-    tensor::ParallelInsertSliceOp::create(
-        b, loc, state, from.getSource(), from.getMixedOffsets(),
-        from.getMixedSizes(), from.getMixedStrides());
-    b.eraseOp(from);
-    b.setInsertionPoint(sums.getTerminator());
+    insertParallel(sums, state, slot);
     if (finalState)
       insertState(state, sums.getRegionIterArgs()[1], place);
   }
@@ -192,15 +169,11 @@ SmallVector<Value> LinearTiler::runBidirectional(Value output,
                              getOutputHeads(place),
                              {row, count},
                              {place.column, place.columns}});
-  auto from = part.getDefiningOp<tensor::ExtractSliceOp>();
   Value state = slice(sums->getResult(0), stateRange(place));
   auto read = LinearReadOp::create(
       b, loc, part.getType(), sliceQuery(place, row, count), state, part,
       get(rows), op.getScaleAttr(), op.getNormalizeAttr());
-  b.setInsertionPointToEnd(reads.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(
-      b, loc, read.getResults().front(), whole, from.getMixedOffsets(),
-      from.getMixedSizes(), from.getMixedStrides());
+  insertParallel(reads, read.getResults().front(), part);
   SmallVector<Value> results{reads->getResult(0)};
   if (finalState)
     results.push_back(sums->getResult(1));

@@ -27,23 +27,17 @@ LinearTiler::getSegment(OpFoldResult number) {
 /// ones without values: that is what the decays of the segment multiply a state
 /// by.
 Value LinearTiler::createSegmentSums() {
-  FloatType type = op.getComputeType();
   SmallVector<OpFoldResult> ends{dim(op.getKey(), 0), dim(op.getValue(), 1),
                                  tiles, index(shape.segments)};
   SmallVector<OpFoldResult> sizes(ends);
   sizes.append({stateRows, index(shape.columns)});
-  Value empty = tensor::EmptyOp::create(b, loc, sizes, type);
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, op.getComputeType());
   auto loop = scf::ForallOp::create(b, loc, ends, empty, std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getTerminator());
   SmallVector<Value> ivs = loop.getInductionVars();
   LinearPlace place = getPlace(ivs);
   headDecay = createHeadDecay(place);
-  auto fill = [&](ArrayRef<OpFoldResult> sizes, double x) -> Value {
-    Value scalar = arith::ConstantOp::create(b, loc, b.getFloatAttr(type, x));
-    Value init = tensor::EmptyOp::create(b, loc, sizes, type);
-    return linalg::FillOp::create(b, loc, scalar, init).getResult(0);
-  };
   SmallVector<OpFoldResult> strides(2, OpFoldResult(index(1)));
   Value state = tensor::InsertSliceOp::create(
       b, loc, fill({stateRows, index(1)}, 1.0),
@@ -61,15 +55,20 @@ Value LinearTiler::createSegmentSums() {
                    return SmallVector<Value>{state};
                  })
           .front();
-  SmallVector<OpFoldResult> offsets(getAsOpFoldResult(ValueRange(ivs))),
-      ones(6, OpFoldResult(index(1)));
-  offsets.append(2, index(0));
-  SmallVector<OpFoldResult> part(4, OpFoldResult(index(1)));
-  part.append({stateRows, index(shape.columns)});
-  b.setInsertionPointToEnd(loop.getTerminator().getBody());
-  tensor::ParallelInsertSliceOp::create(
-      b, loc, state, loop.getRegionIterArgs().front(), offsets, part, ones);
+  insertParallel(loop, state,
+                 sliceSegment(loop.getRegionIterArgs().front(), place, ivs[3],
+                              {index(0), index(shape.columns)}));
   return loop->getResult(0);
+}
+
+Value LinearTiler::sliceSegment(Value sums, const LinearPlace &place,
+                                OpFoldResult number, SliceRange columns) {
+  return slice(sums, {{place.batch, index(1), true},
+                      {place.head, index(1), true},
+                      {place.tile, index(1), true},
+                      {number, index(1), true},
+                      {index(0), stateRows},
+                      columns});
 }
 
 Value LinearTiler::createScan(Value sums, const LinearPlace &place,
@@ -78,16 +77,11 @@ Value LinearTiler::createScan(Value sums, const LinearPlace &place,
       scf::ForOp::create(b, loc, get(index(0)), get(end), get(index(1)), state);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  SmallVector<SliceRange> ranges{
-      {place.batch, index(1), true},
-      {place.head, index(1), true},
-      {place.tile, index(1), true},
-      {OpFoldResult(loop.getInductionVar()), index(1), true},
-      {index(0), stateRows},
-      {index(0), index(shape.columns)}};
-  Value sum = slice(sums, ranges);
-  ranges.back() = {index(shape.columns - 2), index(1), true};
-  Value decays = slice(sums, ranges);
+  OpFoldResult number = loop.getInductionVar();
+  Value sum =
+      sliceSegment(sums, place, number, {index(0), index(shape.columns)});
+  Value decays = sliceSegment(sums, place, number,
+                              {index(shape.columns - 2), index(1), true});
   Value next = buildPlainGeneric(
       b, loc, {sum, decays}, loop.getRegionIterArgs().front(),
       {{0, 1}, {0}, {0, 1}}, 2, [&](ValueRange args) -> Value {
@@ -125,7 +119,6 @@ SmallVector<Value> LinearTiler::runSegments(Value output, Value finalState) {
                         getOutputHeads(place),
                         {begin, fold<arith::SubIOp>(end, begin)},
                         {place.column, place.columns}});
-    auto from = part.getDefiningOp<tensor::ExtractSliceOp>();
     Value first = createScan(sums, place, ivs[3], createState(place));
     SmallVector<Value> carried = createLoop(
         begin, length, {part, first},
@@ -136,17 +129,8 @@ SmallVector<Value> LinearTiler::runSegments(Value output, Value finalState) {
         });
     Value result = carried[0], state = carried[1];
     if (op.getLengths())
-      result = createLoop(length, end, result,
-                          [&](OpFoldResult row, OpFoldResult count,
-                              ValueRange carried) {
-                            return SmallVector<Value>{createRead(
-                                place, row, count, carried[0], state)};
-                          })
-                   .front();
-    b.setInsertionPointToEnd(loop.getTerminator().getBody());
-    tensor::ParallelInsertSliceOp::create(
-        b, loc, result, loop.getRegionIterArgs().front(),
-        from.getMixedOffsets(), from.getMixedSizes(), from.getMixedStrides());
+      result = createReads(place, length, end, result, state);
+    insertParallel(loop, result, part);
   }
   SmallVector<Value> results{loop->getResult(0)};
   if (!finalState)

@@ -73,6 +73,29 @@ Value LinearTiler::slice(Value tensor, ArrayRef<SliceRange> ranges) {
                                         strides);
 }
 
+Value LinearTiler::insertBack(Value value, Value slice, Value tensor) {
+  auto from = slice.getDefiningOp<tensor::ExtractSliceOp>();
+  return tensor::InsertSliceOp::create(
+      b, loc, value, tensor, from.getMixedOffsets(), from.getMixedSizes(),
+      from.getMixedStrides());
+}
+
+void LinearTiler::insertParallel(scf::ForallOp loop, Value value, Value slice) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getTerminator().getBody());
+  auto from = slice.getDefiningOp<tensor::ExtractSliceOp>();
+  tensor::ParallelInsertSliceOp::create(
+      b, loc, value, from.getSource(), from.getMixedOffsets(),
+      from.getMixedSizes(), from.getMixedStrides());
+}
+
+Value LinearTiler::fill(ArrayRef<OpFoldResult> sizes, double x) {
+  FloatType type = op.getComputeType();
+  Value scalar = arith::ConstantOp::create(b, loc, b.getFloatAttr(type, x));
+  Value empty = tensor::EmptyOp::create(b, loc, sizes, type);
+  return linalg::FillOp::create(b, loc, scalar, empty).getResult(0);
+}
+
 Value LinearTiler::sliceRows(Value tensor, const LinearPlace &place,
                              OpFoldResult head, OpFoldResult row,
                              OpFoldResult rows, SliceRange columns) {
@@ -134,11 +157,7 @@ OpFoldResult LinearTiler::getLength(const LinearPlace &place) {
 /// The state of a tile before the first token: zeros around what there is of
 /// the operand.
 Value LinearTiler::createState(const LinearPlace &place) {
-  OpFoldResult sizes[] = {stateRows, index(shape.columns)};
-  FloatType type = op.getComputeType();
-  Value zero = arith::ConstantOp::create(b, loc, b.getFloatAttr(type, 0.0));
-  Value empty = tensor::EmptyOp::create(b, loc, sizes, type);
-  Value state = linalg::FillOp::create(b, loc, zero, empty).getResult(0);
+  Value state = fill({stateRows, index(shape.columns)}, 0.0);
   if (!op.getState())
     return state;
   auto insert = [&](OpFoldResult from, OpFoldResult to, OpFoldResult columns) {
@@ -226,10 +245,7 @@ Value LinearTiler::createChunk(const LinearPlace &place, OpFoldResult row,
   state = chunk.getResults().back();
   if (!withOutput)
     return output;
-  auto from = outputRows.getDefiningOp<tensor::ExtractSliceOp>();
-  return tensor::InsertSliceOp::create(
-      b, loc, chunk.getResults().front(), output, from.getMixedOffsets(),
-      from.getMixedSizes(), from.getMixedStrides());
+  return insertBack(chunk.getResults().front(), outputRows, output);
 }
 
 /// The decay of a head, which is the same for all tokens, as often as a chunk
@@ -247,13 +263,21 @@ Value LinearTiler::createRead(const LinearPlace &place, OpFoldResult row,
                               OpFoldResult count, Value output, Value state) {
   Value query = sliceQuery(place, row, count);
   Value part = sliceOutput(place, output, row, count);
-  auto from = part.getDefiningOp<tensor::ExtractSliceOp>();
   auto read =
       LinearReadOp::create(b, loc, part.getType(), query, state, part,
                            get(rows), op.getScaleAttr(), op.getNormalizeAttr());
-  return tensor::InsertSliceOp::create(
-      b, loc, read.getResults().front(), output, from.getMixedOffsets(),
-      from.getMixedSizes(), from.getMixedStrides());
+  return insertBack(read.getResults().front(), part, output);
+}
+
+Value LinearTiler::createReads(const LinearPlace &place, OpFoldResult begin,
+                               OpFoldResult end, Value output, Value state) {
+  return createLoop(
+             begin, end, output,
+             [&](OpFoldResult row, OpFoldResult count, ValueRange carried) {
+               return SmallVector<Value>{
+                   createRead(place, row, count, carried[0], state)};
+             })
+      .front();
 }
 
 SmallVector<Value> LinearTiler::createLoop(

@@ -68,6 +68,11 @@ private:
                            OpFoldResult end);
 
   Value slice(Value tensor, ArrayRef<SliceRange> ranges);
+  /// `tensor` with `value` where `slice` was taken from another form of it.
+  Value insertBack(Value value, Value slice, Value tensor);
+  /// Ends an iteration of `loop` with `value` where `slice` was taken.
+  void insertParallel(scf::ForallOp loop, Value value, Value slice);
+  Value fill(ArrayRef<OpFoldResult> sizes, double x);
   /// The rows from `row` on, of the one head or of the heads that share a
   /// state, of a B x H x S (x D) tensor.
   Value sliceRows(Value tensor, const LinearPlace &place, OpFoldResult head,
@@ -94,6 +99,10 @@ private:
                     Value streams = Value());
   Value createRead(const LinearPlace &place, OpFoldResult row,
                    OpFoldResult rows, Value output, Value state);
+  /// The output with the rows of the tokens from `begin` to `end` read from
+  /// `state`.
+  Value createReads(const LinearPlace &place, OpFoldResult begin,
+                    OpFoldResult end, Value output, Value state);
   /// The loop over the tokens from `begin` to `end`; `body` maps what is
   /// carried.
   SmallVector<Value>
@@ -109,6 +118,9 @@ private:
   /// The first token of a segment, and the one behind its last.
   std::pair<OpFoldResult, OpFoldResult> getSegment(OpFoldResult number);
   Value createSegmentSums();
+  /// Columns of the state in `sums` that segment `number` leaves.
+  Value sliceSegment(Value sums, const LinearPlace &place, OpFoldResult number,
+                     SliceRange columns);
   /// `state` after the segments before `end`.
   Value createScan(Value sums, const LinearPlace &place, OpFoldResult end,
                    Value state);
