@@ -21,14 +21,18 @@ static StageHook stageHook = nullptr;
 
 void attn::setStageHook(StageHook hook) { stageHook = hook; }
 
+static void addCheck(OpPassManager &pm, StringRef stage) {
+  CheckStageOptions check;
+  check.stage = stage.str();
+  pm.addPass(createCheckStage(check));
+}
+
 /// Ends a stage: checks what it leaves and dumps it where that is asked for.
 static void endStage(OpPassManager &pm, const PipelineOptions &options,
                      StringRef stage) {
   if (stageHook)
     stageHook(pm, stage);
-  CheckStageOptions check;
-  check.stage = stage.str();
-  pm.addPass(createCheckStage(check));
+  addCheck(pm, stage);
   if (options.dump.empty())
     return;
   DumpStageOptions dump;
@@ -102,6 +106,9 @@ void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {
   // entries, heads and features.
   pm.addNestedPass<func::FuncOp>(createTileElementwise());
   pm.addNestedPass<func::FuncOp>(createTileRunningMax());
+  // Before loops of one iteration go, which must have one insertion for each of
+  // their results.
+  addCheck(pm, "tile");
   addSimplification(pm);
   endStage(pm, options, "tile");
 }

@@ -121,6 +121,28 @@ static bool isAllowedAfter(StringRef stage, Operation *op) {
   return isa<LLVM::LLVMDialect, omp::OpenMPDialect>(dialect);
 }
 
+/// Refuses a loop that does not insert into each of its results once, in their
+/// order: upstream replaces the results of a loop of one iteration by its
+/// insertions, the first by the first.
+static LogicalResult checkInsertions(scf::ForallOp op) {
+  SmallVector<Value> destinations;
+  for (Operation &insertion : op.getTerminator().getYieldingOps())
+    for (OpOperand &destination :
+         cast<ParallelCombiningOpInterface>(insertion).getUpdatedDestinations())
+      destinations.push_back(destination.get());
+  for (auto [number, result] : llvm::enumerate(op.getRegionIterArgs())) {
+    int64_t count = llvm::count(destinations, result);
+    if (count != 1)
+      return op.emitOpError() << "result " << number
+                              << ": expected one insertion, got " << count;
+    if (destinations[number] != result)
+      return op.emitOpError()
+             << "result " << number << ": expected the insertion number "
+             << number << ", got another one";
+  }
+  return success();
+}
+
 namespace {
 
 struct CheckStagePass : public attn::impl::CheckStageBase<CheckStagePass> {
@@ -143,8 +165,10 @@ struct CheckStagePass : public attn::impl::CheckStageBase<CheckStagePass> {
             return WalkResult::advance();
           if (isPlan(op))
             return WalkResult::skip();
-          if (isAllowedAfter(stage, op))
-            return WalkResult::advance();
+          if (isAllowedAfter(stage, op)) {
+            auto loop = dyn_cast<scf::ForallOp>(op);
+            return WalkResult(loop ? checkInsertions(loop) : success());
+          }
           op->emitOpError()
               << "not supported "
               << (stage == "source" ? "in " : "after stage ")

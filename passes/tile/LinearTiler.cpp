@@ -176,34 +176,53 @@ Value LinearTiler::createState(const LinearPlace &place) {
   return state;
 }
 
-/// Inserts the columns of `state` where they belong in the final state; the
-/// normaliser, which each tile has, goes by the first.
+/// Ends an iteration with the columns of `state` where they belong in the final
+/// state. The normaliser, which each tile has, goes behind the columns of the
+/// last tile: a tile is one insertion, as scf.forall must have one for each of
+/// its results.
+///
+/// %part = %into[%b, %h, :, %column..] of %columns, and 1 more in the last tile
+/// %with = %state[:, 0..] into %part[:, 0..]
+/// %all = %state[:, last] into %with[:, %columns..]
+/// scf.forall.in_parallel { %all into %into[%b, %h, :, %column..] }
 void LinearTiler::insertState(Value state, Value into,
                               const LinearPlace &place) {
-  auto insert = [&](OpFoldResult from, OpFoldResult to, OpFoldResult columns) {
-    OpBuilder::InsertionGuard guard(b);
-    auto loop = cast<scf::ForallOp>(
-        cast<BlockArgument>(into).getOwner()->getParentOp());
-    b.setInsertionPoint(loop.getTerminator());
-    Value part = slice(state, {{index(0), features}, {from, columns}});
-    SmallVector<OpFoldResult> offsets{place.batch, place.head, index(0), to};
-    SmallVector<OpFoldResult> sizes{index(1), index(1), features, columns};
-    SmallVector<OpFoldResult> strides(4, OpFoldResult(index(1)));
-    b.setInsertionPointToEnd(loop.getTerminator().getBody());
-    tensor::ParallelInsertSliceOp::create(b, loc, part, into, offsets, sizes,
-                                          strides);
+  OpBuilder::InsertionGuard guard(b);
+  auto loop =
+      cast<scf::ForallOp>(cast<BlockArgument>(into).getOwner()->getParentOp());
+  b.setInsertionPoint(loop.getTerminator());
+  auto sliceColumns = [&](OpFoldResult columns) {
+    return slice(into, {{place.batch, index(1), true},
+                        {place.head, index(1), true},
+                        {index(0), features},
+                        {place.column, columns}});
   };
-  insert(index(0), place.column, place.columns);
+  Value values =
+      slice(state, {{index(0), features}, {index(0), place.columns}});
   if (!op.getNormalize())
-    return;
+    return insertParallel(loop, values, sliceColumns(place.columns));
+
   OpFoldResult count = index(1);
   if (getConstantIntValue(tiles) != 1) {
-    Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                          get(place.tile), get(index(0)));
-    count = b.createOrFold<arith::SelectOp>(loc, isFirst, get(index(1)),
-                                            get(index(0)));
+    Value isLast = b.createOrFold<arith::CmpIOp>(
+        loc, arith::CmpIPredicate::eq, get(place.tile),
+        get(fold<arith::SubIOp>(tiles, index(1))));
+    count = getAsOpFoldResult(b.createOrFold<arith::SelectOp>(
+        loc, isLast, get(index(1)), get(index(0))));
   }
-  insert(index(shape.columns - 1), valueDim, count);
+  Value part = sliceColumns(fold<arith::AddIOp>(place.columns, count));
+  Value normalizer =
+      slice(state, {{index(0), features}, {index(shape.columns - 1), count}});
+  SmallVector<OpFoldResult> strides(2, OpFoldResult(index(1)));
+  Value all = part;
+  auto insert = [&](Value columns, OpFoldResult at, OpFoldResult number) {
+    all = tensor::InsertSliceOp::create(
+        b, loc, columns, all, ArrayRef<OpFoldResult>{index(0), at},
+        ArrayRef<OpFoldResult>{features, number}, strides);
+  };
+  insert(values, index(0), place.columns);
+  insert(normalizer, place.columns, count);
+  insertParallel(loop, all, part);
 }
 
 //===- tiles of tokens ----------------------------------------------------===//

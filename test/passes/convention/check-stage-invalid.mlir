@@ -8,6 +8,9 @@
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=tile 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=decompose 2>&1 | FileCheck %s --check-prefix=DECOMPOSE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=LLVM
+// RUN: not attn-opt %t/twice.mlir --attn-check-stage=stage=tile 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not attn-opt %t/never.mlir --attn-check-stage=stage=tile 2>&1 | FileCheck %s --check-prefix=NEVER
+// RUN: not attn-opt %t/crossed.mlir --attn-check-stage=stage=tile 2>&1 | FileCheck %s --check-prefix=CROSSED
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=late 2>&1 | FileCheck %s --check-prefix=OPTION
 
 // CALL: error: 'func.call' op not supported in a source module
@@ -19,6 +22,9 @@
 // TILE: error: 'attn.softmax' op not supported after stage tile
 // DECOMPOSE: error: 'attn.softmax' op not supported after stage decompose
 // LLVM: error: 'func.func' op not supported after stage llvm
+// TWICE: error: 'scf.forall' op result 1: expected one insertion, got 2
+// NEVER: error: 'scf.forall' op result 1: expected one insertion, got 0
+// CROSSED: error: 'scf.forall' op result 0: expected the insertion number 0, got another one
 // OPTION: attn-check-stage: stage: expected source, rewrite, tile, decompose or llvm, got 'late'
 
 //--- call.mlir
@@ -75,4 +81,37 @@ func.func @f(%q: tensor<1x1x2x4xf32>) -> tensor<1x1x2x4xf32> {
       : (tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>, tensor<1x1x2x4xf32>)
       -> tensor<1x1x2x4xf32>
   return %o : tensor<1x1x2x4xf32>
+}
+
+//--- twice.mlir
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>, %part: tensor<2xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %r:2 = scf.forall (%i) in (%n) shared_outs(%a = %x, %b = %y) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %part into %a[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+      tensor.parallel_insert_slice %part into %b[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+      tensor.parallel_insert_slice %part into %b[2] [2] [1] : tensor<2xf32> into tensor<4xf32>
+    }
+  }
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+//--- never.mlir
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>, %part: tensor<2xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %r:2 = scf.forall (%i) in (%n) shared_outs(%a = %x, %b = %y) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %part into %a[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+    }
+  }
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+//--- crossed.mlir
+func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>, %part: tensor<2xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %r:2 = scf.forall (%i) in (%n) shared_outs(%a = %x, %b = %y) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %part into %b[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+      tensor.parallel_insert_slice %part into %a[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+    }
+  }
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
 }

@@ -113,3 +113,46 @@ func.func @segments(%q: tensor<?x2x?x16xf32>, %g: tensor<2xf32>) -> tensor<?x2x?
   %o = attn.linear %q, %q, %q decay(%g : tensor<2xf32>) causal {attn.segments = 4} : (tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>) -> tensor<?x2x?x16xf32>
   return %o : tensor<?x2x?x16xf32>
 }
+
+// -----
+
+// The final state of a tile is one insertion: the normaliser goes behind the
+// columns of the last tile, whose slice has a column more.
+// CHECK-LABEL: func @final_state
+// CHECK:       scf.forall (%[[B:.*]], %[[H:.*]], %[[P:.*]]) in (%{{.*}}, 2, 3) shared_outs(%{{.*}}, %[[ALL:.*]] = %{{.*}})
+// CHECK:         %[[COLUMN:.*]] = arith.muli %[[P]], %c47
+// CHECK:         %[[REST:.*]] = arith.subi %c128, %[[COLUMN]]
+// CHECK:         %[[COLUMNS:.*]] = arith.minsi %[[REST]], %c47
+// CHECK:         %[[VALUES:.*]] = tensor.extract_slice %[[STATE:.*]]#1[0, 0] [64, %[[COLUMNS]]]
+// CHECK:         %[[LAST:.*]] = arith.cmpi eq, %[[P]], %c2
+// CHECK:         %[[MORE:.*]] = arith.select %[[LAST]], %c1, %c0
+// CHECK:         %[[COUNT:.*]] = arith.addi %[[COLUMNS]], %[[MORE]]
+// CHECK-DAG:     %[[PART:.*]] = tensor.extract_slice %[[ALL]][%[[B]], %[[H]], 0, %[[COLUMN]]] [1, 1, 64, %[[COUNT]]]
+// CHECK-DAG:     %[[SUMS:.*]] = tensor.extract_slice %[[STATE]]#1[0, 47] [64, %[[MORE]]]
+// CHECK:         %[[FIRST:.*]] = tensor.insert_slice %[[VALUES]] into %[[PART]][0, 0] [64, %[[COLUMNS]]]
+// CHECK:         %[[BOTH:.*]] = tensor.insert_slice %[[SUMS]] into %[[FIRST]][0, %[[COLUMNS]]] [64, %[[MORE]]]
+// CHECK:         scf.forall.in_parallel
+// CHECK-NEXT:      tensor.parallel_insert_slice
+// CHECK-NEXT:      tensor.parallel_insert_slice %[[BOTH]] into %[[ALL]][%[[B]], %[[H]], 0, %[[COLUMN]]] [1, 1, 64, %[[COUNT]]]
+// CHECK-NEXT:    }
+func.func @final_state(%q: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x128xf32>) -> (tensor<?x2x?x128xf32>, tensor<?x2x64x129xf32>) {
+  %o, %s = attn.linear %q, %q, %v normalize(token) causal : (tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x128xf32>) -> (tensor<?x2x?x128xf32>, tensor<?x2x64x129xf32>)
+  return %o, %s : tensor<?x2x?x128xf32>, tensor<?x2x64x129xf32>
+}
+
+// -----
+
+// A loop of one iteration goes, and leaves both parts of the state.
+// CHECK-LABEL: func @one_iteration
+// CHECK-NOT:   scf.forall
+// CHECK:       %[[R:.*]]:2 = attn.linear_chunk
+// CHECK-DAG:   %[[VALUES:.*]] = tensor.extract_slice %[[R]]#1[0, 0] [8, 8]
+// CHECK-DAG:   %[[SUMS:.*]] = tensor.extract_slice %[[R]]#1[0, 15] [8, 1]
+// CHECK:       %[[FIRST:.*]] = tensor.insert_slice %[[VALUES]] into
+// CHECK:       %[[BOTH:.*]] = tensor.insert_slice %[[SUMS]] into %[[FIRST]][0, 8] [8, 1]
+// CHECK:       %[[STATE:.*]] = tensor.insert_slice %[[BOTH]] into %{{.*}}[0, 0, 0, 0] [1, 1, 8, 9]
+// CHECK:       return %{{.*}}, %[[STATE]]
+func.func @one_iteration(%q: tensor<1x1x3x8xf32>) -> (tensor<1x1x3x8xf32>, tensor<1x1x8x9xf32>) {
+  %o, %s = attn.linear %q, %q, %q normalize(token) causal : (tensor<1x1x3x8xf32>, tensor<1x1x3x8xf32>, tensor<1x1x3x8xf32>) -> (tensor<1x1x3x8xf32>, tensor<1x1x8x9xf32>)
+  return %o, %s : tensor<1x1x3x8xf32>, tensor<1x1x8x9xf32>
+}
