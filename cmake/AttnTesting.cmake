@@ -14,8 +14,10 @@ find_program(ATTN_LIT NAMES llvm-lit lit lit.py
   REQUIRED)
 
 # For tests that run programs: they compile what they test, and leave the disk
-# cache of who runs them alone. GoogleTest programs see to that themselves.
-set(ATTN_TEST_ENVIRONMENT "ATTN_CACHE_DIR=")
+# cache of who runs them alone, and memory that they allocate or free is filled
+# with bytes (glibc: of a number, or of its complement). GoogleTest programs see
+# to both themselves, cmake/TestEnvironment.cpp.
+set(ATTN_TEST_ENVIRONMENT "ATTN_CACHE_DIR=;MALLOC_PERTURB_=165")
 
 # What a sanitizer build pays for in continuous integration, ./dev sanitize: what
 # parses and checks input, the passes, and the calls of the runtime. Compiled

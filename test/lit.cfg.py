@@ -21,6 +21,8 @@ config.substitutions.append(("%plugin", config.attn_plugin))
 config.substitutions.append(("%mlir-opt", f"{config.llvm_tools_dir}/mlir-opt"))
 # Tests compile what they test, and leave the cache of who runs them alone.
 config.environment["ATTN_CACHE_DIR"] = ""
+# Memory that nobody wrote holds no zeros.
+config.environment["MALLOC_PERTURB_"] = "165"
 
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.attn_tools_dir, append_path=True)

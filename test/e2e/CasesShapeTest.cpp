@@ -3,6 +3,7 @@
 // Literal cases about heads, sizes, strides and offsets. See Cases.h.
 
 #include "test/e2e/Cases.h"
+#include "test/e2e/PoisonedCall.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -123,19 +124,19 @@ TEST_P(Cases, A27_StackIsBounded) {
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 256 * 1024);
     pthread_t thread;
-    ASSERT_EQ(
-        pthread_create(
-            &thread, &attributes,
-            [](void *argument) -> void * {
-              Job &job = *static_cast<Job *>(argument);
-              CallOptions options;
-              options.threads = 1;
-              job.ok =
-                  job.program->call("main", job.arguments.values, options).ok();
-              return nullptr;
-            },
-            &job),
-        0);
+    ASSERT_EQ(pthread_create(
+                  &thread, &attributes,
+                  [](void *argument) -> void * {
+                    Job &job = *static_cast<Job *>(argument);
+                    CallOptions options;
+                    options.threads = 1;
+                    job.ok = callPoisoned(*job.program, "main",
+                                          job.arguments.values, options)
+                                 .ok();
+                    return nullptr;
+                  },
+                  &job),
+              0);
     pthread_join(thread, nullptr);
     pthread_attr_destroy(&attributes);
     EXPECT_TRUE(job.ok);

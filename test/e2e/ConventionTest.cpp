@@ -5,6 +5,7 @@
 // arithmetic defined for all operands, results rounded once, memory given back.
 
 #include "test/e2e/Harness.h"
+#include "test/e2e/PoisonedCall.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -66,7 +67,7 @@ TEST_P(Convention, ResultsMayBeOneValueAnArgumentOrAConstant) {
     })");
   ASSERT_TRUE(bool(program)) << program.error().message;
   Arguments x = arguments(DType::f32, {1, -2, 3});
-  EXPECT_THAT(valuesOf(program->call("main", x.values)),
+  EXPECT_THAT(valuesOf(callPoisoned(*program, "main", x.values)),
               ElementsAre(ElementsAre(1, -2, 3), ElementsAre(1, -2, 3),
                           ElementsAre(7, -9), ElementsAre(1.5)));
 }
@@ -83,7 +84,7 @@ TEST_P(Convention, AFunctionMayBeNamedLikeOneOfTheRuntime) {
   ASSERT_TRUE(bool(program)) << program.error().message;
   EXPECT_THAT(program->functions(), ElementsAre("malloc"));
   Arguments x = arguments(DType::f32, {4, 5});
-  EXPECT_THAT(valuesOf(program->call("malloc", x.values)),
+  EXPECT_THAT(valuesOf(callPoisoned(*program, "malloc", x.values)),
               ElementsAre(ElementsAre(4, 5)));
 }
 
@@ -108,17 +109,19 @@ TEST_P(Convention, RulesBetweenSizesComeFirst) {
   ASSERT_TRUE(bool(program)) << program.error().message;
   Arguments x = arguments(DType::f32, {1, 2, 3});
   Arguments y = arguments(DType::f32, {1, 2, 3, 4});
-  EXPECT_THAT(messageOf(program->call("sum", {x.values[0], y.values[0]})),
-              HasSubstr("'linalg.add' op operand 1: expected size of dimension "
-                        "0 3, got 4"));
-  EXPECT_THAT(messageOf(program->call("cast", y.values)),
+  EXPECT_THAT(
+      messageOf(callPoisoned(*program, "sum", {x.values[0], y.values[0]})),
+      HasSubstr("'linalg.add' op operand 1: expected size of dimension "
+                "0 3, got 4"));
+  EXPECT_THAT(messageOf(callPoisoned(*program, "cast", y.values)),
               HasSubstr("'tensor.cast' op source: expected dimension 0 3, got "
                         "4"));
-  EXPECT_THAT(messageOf(program->call("sized", {int64_t(-5)})),
+  EXPECT_THAT(messageOf(callPoisoned(*program, "sized", {int64_t(-5)})),
               HasSubstr("expected size of dimension 0 of at least 0, got -5"));
-  EXPECT_THAT(valuesOf(program->call("sum", {x.values[0], x.values[0]})),
-              ElementsAre(ElementsAre(2, 4, 6)));
-  EXPECT_THAT(valuesOf(program->call("sized", {int64_t(2)})),
+  EXPECT_THAT(
+      valuesOf(callPoisoned(*program, "sum", {x.values[0], x.values[0]})),
+      ElementsAre(ElementsAre(2, 4, 6)));
+  EXPECT_THAT(valuesOf(callPoisoned(*program, "sized", {int64_t(2)})),
               ElementsAre(ElementsAre(0, 0)));
 }
 
@@ -166,7 +169,7 @@ TEST_P(Convention, DivisionHasAResultForEveryOperand) {
             %kept = arith.andi %same, %none : i1)"));
   ASSERT_TRUE(bool(program)) << program.error().message;
   Arguments in = keepArguments({3, 6, 12, 24}, {1, -1, 0, 2});
-  EXPECT_THAT(valuesOf(program->call("main", in.values)),
+  EXPECT_THAT(valuesOf(callPoisoned(*program, "main", in.values)),
               ElementsAre(ElementsAre(7)));
 }
 
@@ -184,7 +187,7 @@ TEST_P(Convention, ConversionsToIntegersAreClamped) {
       {-2147483648.0, 2147483647, 0, -2, 2147483647, -2147483648.0},
       {-1e30, 1e30, std::numeric_limits<double>::quiet_NaN(), -2.75, inf,
        -inf});
-  EXPECT_THAT(valuesOf(program->call("main", in.values)),
+  EXPECT_THAT(valuesOf(callPoisoned(*program, "main", in.values)),
               ElementsAre(ElementsAre(10.5)));
 }
 
@@ -219,7 +222,7 @@ TEST_P(Convention, RegionsCompareFloatsOfEveryWidth) {
   in.add(DType::f64, {6},
          {65504, 0x1p-24, 1 + 0x1p-40, 1 + 0x1p-20, NAN, -INFINITY});
   // All but the third and the fifth: (1 + 2 + 8 + 32) / 4.
-  EXPECT_THAT(valuesOf(program->call("main", in.values)),
+  EXPECT_THAT(valuesOf(callPoisoned(*program, "main", in.values)),
               ElementsAre(ElementsAre(10.75)));
 }
 
@@ -235,10 +238,10 @@ TEST_P(Convention, IndicesOfCapturedTensorsAreClamped) {
             %kept = arith.cmpi eq, %sum, %one : i32)"));
   ASSERT_TRUE(bool(program)) << program.error().message;
   Arguments in = keepArguments({2, 4}, {8, 5, 6, -7});
-  EXPECT_THAT(valuesOf(program->call("main", in.values)),
+  EXPECT_THAT(valuesOf(callPoisoned(*program, "main", in.values)),
               ElementsAre(ElementsAre(3)));
   in = keepArguments({2, 4}, {8, 5, 6, -6});
-  EXPECT_THAT(valuesOf(program->call("main", in.values)),
+  EXPECT_THAT(valuesOf(callPoisoned(*program, "main", in.values)),
               ElementsAre(ElementsAre(0)));
 }
 
@@ -256,7 +259,9 @@ TEST_P(Convention, CallsGiveTheirMemoryBack) {
   Arguments in;
   for (int k = 0; k < 2; ++k)
     in.add(DType::f32, {1, 2, 60, 8}, std::vector<double>(2 * 60 * 8, 0.5));
-  auto call = [&] { EXPECT_TRUE(bool(program->call("main", in.values))); };
+  auto call = [&] {
+    EXPECT_TRUE(bool(callPoisoned(*program, "main", in.values)));
+  };
   for (int warmUp = 0; warmUp < 3; ++warmUp)
     call();
   size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
@@ -269,6 +274,22 @@ TEST_P(Convention, CallsGiveTheirMemoryBack) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, Convention, testing::ValuesIn(allTargets()),
                          [](const auto &info) { return info.param.name; });
+
+/// Calls into poisoned memory tell what is not written.
+TEST(PoisonedCallMustFail, OnAnElementThatIsNotWritten) {
+  EngineOptions options;
+  options.target = "cpu:generic";
+  Result<Program> program = Engine(options).compileText(R"(
+    func.func @main() -> tensor<3xf32> {
+      %y = tensor.empty() : tensor<3xf32>
+      return %y : tensor<3xf32>
+    })");
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  Result<std::vector<Tensor>> results = callPoisoned(*program, "main", {});
+  ASSERT_FALSE(bool(results));
+  EXPECT_THAT(results.error().message,
+              HasSubstr("result 0, element 0 of 3xf32"));
+}
 
 // The mean of the values is 1 + 2^-8 + 2^-39, just above the middle of two
 // bf16. Rounded to f32 first it would be the middle, and then 1.
@@ -301,7 +322,8 @@ TEST(Reference, RoundsOnce) {
     Arguments in;
     in.add(DType::bf16, {1, 1, 1, 1}, {1});
     in.add(DType::bf16, {1, 1, int64_t(values.size()), 1}, values);
-    Result<std::vector<Tensor>> results = program->call("main", in.values);
+    Result<std::vector<Tensor>> results =
+        callPoisoned(*program, "main", in.values);
     ASSERT_TRUE(bool(results)) << results.error().message;
     EXPECT_EQ((*results)[0].at(0), expected) << values.back();
   }
@@ -329,7 +351,8 @@ TEST(Reference, RoundsOnceToF16) {
     Arguments in;
     in.add(DType::f16, {1, 1, 1, 1}, {1});
     in.add(DType::f16, {1, 1, int64_t(values.size()), 1}, values);
-    Result<std::vector<Tensor>> results = program->call("main", in.values);
+    Result<std::vector<Tensor>> results =
+        callPoisoned(*program, "main", in.values);
     ASSERT_TRUE(bool(results)) << results.error().message;
     EXPECT_EQ((*results)[0].at(0), expected) << last;
   }

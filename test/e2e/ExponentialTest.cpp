@@ -3,6 +3,7 @@
 // The kernels' own exponential over the whole range: with keys 0 and 1 in one
 // dimension, scale 1, the weights of a query x <= 0 are 1 and e^x.
 
+#include "test/e2e/PoisonedCall.h"
 #include "test/e2e/Variants.h"
 #include "gtest/gtest.h"
 
@@ -48,7 +49,7 @@ std::vector<std::vector<double>> attend(const Target &target, DType dtype,
     return {};
   }
   Result<std::vector<Tensor>> results =
-      program->call("main", arguments.values, CallOptions());
+      callPoisoned(*program, "main", arguments.values);
   if (!results) {
     ADD_FAILURE() << results.error().message;
     return {};

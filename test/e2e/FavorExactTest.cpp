@@ -5,6 +5,7 @@
 // is not.
 
 #include "test/e2e/Harness.h"
+#include "test/e2e/PoisonedCall.h"
 #include "test/oracle/LinearOracle.h"
 #include "gtest/gtest.h"
 
@@ -287,7 +288,7 @@ TEST(FavorTextbook, MustFailWhereItIsNotTheDefinition) {
   Result<Program> program = Engine(options).compileText(call.ir);
   ASSERT_TRUE(program.ok()) << program.error().message;
   Result<std::vector<Tensor>> got =
-      program->call("main", call.arguments.values, CallOptions());
+      callPoisoned(*program, "main", call.arguments.values);
   ASSERT_TRUE(got.ok()) << got.error().message;
   oracle::Array want = oracle::attendFavor(call.favor, call.q, call.k, call.v);
   EXPECT_NE(oracle::checkOutput(toDoubles((*got)[0].view()), want.data,

@@ -6,6 +6,7 @@
 #define ATTN_TEST_E2E_GUARDEDMEMORY_H
 
 #include <cstddef>
+#include <cstring>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -13,7 +14,8 @@ namespace attn::test {
 
 enum class Side { EndsAtGuard, StartsAfterGuard };
 
-/// Memory between two inaccessible pages, against one of them.
+/// Memory between two inaccessible pages, against one of them; it holds NaN of
+/// every type of floats, so that a result that nobody wrote is seen.
 class Guarded {
 public:
   Guarded(size_t bytes, Side side) {
@@ -28,6 +30,7 @@ public:
     if (body != 0 && mprotect(base + page, body, PROT_READ | PROT_WRITE) != 0)
       return;
     data = base + page + (side == Side::EndsAtGuard ? body - bytes : 0);
+    std::memset(data, 0xff, bytes);
   }
   ~Guarded() {
     if (base)

@@ -5,6 +5,7 @@
 #include "test/e2e/Harness.h"
 
 #include "runtime/cpu/Tiles.h"
+#include "test/e2e/PoisonedCall.h"
 #include "test/e2e/TileEmulator.h"
 #include "gtest/gtest.h"
 
@@ -299,7 +300,8 @@ std::vector<Tensor> attn::test::run(const Target &target, const std::string &ir,
     return {};
   CallOptions options;
   options.threads = threads;
-  Result<std::vector<Tensor>> results = program->call("main", inputs, options);
+  Result<std::vector<Tensor>> results =
+      callPoisoned(*program, "main", inputs, options);
   if (!results) {
     ADD_FAILURE() << target.name << ": " << results.error().message << "\nin:\n"
                   << ir;
@@ -324,7 +326,7 @@ std::string attn::test::errorOf(const Target &target, const std::string &ir,
   Result<Program> program = engineOf(target).compileText(ir);
   if (!program)
     return program.error().message;
-  Result<std::vector<Tensor>> results = program->call("main", inputs);
+  Result<std::vector<Tensor>> results = callPoisoned(*program, "main", inputs);
   return results ? std::string() : results.error().message;
 }
 

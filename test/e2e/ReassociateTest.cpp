@@ -5,6 +5,7 @@
 // that allow another order, and chains with something between the products that
 // forbids it.
 
+#include "test/e2e/PoisonedCall.h"
 #include "test/e2e/ProductChains.h"
 #include "gtest/gtest.h"
 
@@ -47,7 +48,8 @@ std::string check(const Target &target, const Chain &c, const std::string &mode,
   hasOther = remarks.find("' reassociated: ") != std::string::npos ||
              remarks.find("' is linear attention: ") != std::string::npos;
   Operands operands(c);
-  Result<std::vector<Tensor>> got = program->call("main", operands.inputs());
+  Result<std::vector<Tensor>> got =
+      callPoisoned(*program, "main", operands.inputs());
   if (!got)
     return got.error().message;
   if (spoil)
@@ -168,7 +170,8 @@ TEST(ReassociateAuto, SumsOverKeysDoNotOverflow) {
     fill(0, std::ldexp(1.0, -14));
     fill(1, 64);
     fill(2, 64);
-    Result<std::vector<Tensor>> got = program->call("main", operands.inputs());
+    Result<std::vector<Tensor>> got =
+        callPoisoned(*program, "main", operands.inputs());
     ASSERT_TRUE(got.ok()) << got.error().message;
     for (double value : toDoubles((*got)[0].view()))
       ASSERT_NEAR(value, 1200.0, 1e-2) << mode;

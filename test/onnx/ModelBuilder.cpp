@@ -5,6 +5,7 @@
 #include "test/onnx/ModelBuilder.h"
 
 #include "runtime/Engine.h"
+#include "test/e2e/PoisonedCall.h"
 #include "tools/attn-run/onnx/Import.h"
 #include "tools/attn-run/onnx/Proto.h"
 
@@ -152,7 +153,8 @@ Result<Tensors> callModel(const onnx::ModelProto &model, const Tensors &inputs,
       return Error{ErrorCode::invalidArgument, "no input " + name};
     arguments.push_back(found->second.view());
   }
-  Result<std::vector<Tensor>> results = program->call("main", arguments);
+  Result<std::vector<Tensor>> results =
+      test::callPoisoned(*program, "main", arguments);
   if (!results)
     return results.error();
   Tensors named;

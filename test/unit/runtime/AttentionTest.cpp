@@ -7,6 +7,7 @@
 
 #include "runtime/Engine.h"
 #include "runtime/Spec.h"
+#include "test/e2e/PoisonedCall.h"
 
 #include <cmath>
 #include <cstring>
@@ -252,8 +253,8 @@ func.func @attend(%q: tensor<?x4x?x?xf32>, %k: tensor<?x2x?x?xf32>,
   ASSERT_TRUE(sizes.ok()) << sizes.error().message;
   EXPECT_THAT(*sizes,
               ElementsAre(ElementsAre(3, 4, 17, 8), ElementsAre(3, 4, 17)));
-  auto got = built->call("attend", inputs);
-  auto expected = written->call("attend", inputs);
+  auto got = test::callPoisoned(*built, "attend", inputs);
+  auto expected = test::callPoisoned(*written, "attend", inputs);
   ASSERT_TRUE(got.ok() && expected.ok());
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ((*got)[i].sizes(), (*sizes)[i]);
