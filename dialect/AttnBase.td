@@ -21,6 +21,10 @@ def Attn_Dialect : Dialect {
     Sizes used throughout: B batch, Hq query heads, Hkv key and value heads,
     G = Hq / Hkv, Sq queries, Skv keys, Dk and Dv the head dimensions of key
     and value.
+
+    Clauses of whole-attention ops stand behind the operands in any order, each
+    at most once, and are printed in the order in which the op lists them. A
+    clause that the op does not have is refused by name.
   }];
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = [
@@ -31,6 +35,21 @@ def Attn_Dialect : Dialect {
 
 class Attn_Op<string mnemonic, list<Trait> traits = []>
     : Op<Attn_Dialect, mnemonic, traits>;
+
+/// An op with clauses: its assembly follows from its line in ClauseTables.h.
+class Attn_ClauseOp<string mnemonic, list<Trait> traits = []>
+    : Attn_Op<mnemonic, traits> {
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDefinition = [{
+    ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser,
+                                         ::mlir::OperationState &result) {
+      return ::mlir::attn::parseClauses(parser, result);
+    }
+    void $cppClass::print(::mlir::OpAsmPrinter &printer) {
+      ::mlir::attn::printClauses(printer, getOperation());
+    }
+  }];
+}
 
 class Attn_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<Attn_Dialect, name, traits> {

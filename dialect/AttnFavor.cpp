@@ -3,7 +3,6 @@
 // attn.favor and attn.random_features: verifiers, rules between sizes and shape
 // inference.
 
-#include "dialect/AssemblyFormat.h"
 #include "dialect/ShapeRules.h"
 
 #include "mlir/IR/TypeUtilities.h"

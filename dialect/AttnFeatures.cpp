@@ -2,7 +2,6 @@
 //
 // Feature maps: their attributes and attn.feature_map.
 
-#include "dialect/AssemblyFormat.h"
 #include "dialect/ShapeRules.h"
 
 #include "mlir/IR/Builders.h"

@@ -3,7 +3,7 @@
 // attn.linear: verifier, rules between sizes and shape inference; l-numbers as
 // in the op's description.
 
-#include "dialect/AssemblyFormat.h"
+#include "dialect/Clauses.h"
 #include "dialect/ShapeRules.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -22,7 +22,7 @@ def Attn_State : RankedTensorOf<[F32, F64], [HasAnyRankOfPred<[4]>],
 def Attn_Projection : RankedTensorOf<[F16, BF16, F32, F64],
     [HasAnyRankOfPred<[2]>], "2-D tensor (features x head dim)">;
 
-def Attn_LinearOp : Attn_Op<"linear", [
+def Attn_LinearOp : Attn_ClauseOp<"linear", [
     Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                               ["reifyResultShapes"]>]> {
@@ -125,22 +125,6 @@ def Attn_LinearOp : Attn_Op<"linear", [
     UnitAttr:$causal);
   let results = (outs Attn_FloatTensor4D:$output,
                       Optional<Attn_State>:$final_state);
-  let assemblyFormat = [{
-    $query `,` $key `,` $value
-    (`scale` `(` $scale^ `)`)?
-    (`decay` `(` $decay^ `:` type($decay) `)`)?
-    (`beta` `(` $beta^ `:` type($beta) `)`)?
-    (`transition` `(` $read^ `,` $write `:` type($read) `,` type($write) `)`)?
-    (`bonus` `(` $bonus^ `:` type($bonus) `)`)?
-    (`state` `(` $state^ `:` type($state) `)`)?
-    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
-    (`feature` `(` custom<AttributeList>($feature)^ `)`)?
-    (`normalize` `(` custom<Keyword>($normalize)^ `)`)?
-    (`block` `(` $block^ `)`)?
-    (`causal` $causal^)?
-    attr-dict `:` `(` type($query) `,` type($key) `,` type($value) `)` `->`
-    custom<ResultTypes>(type($output), type($final_state))
-  }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The type of sums and states.
@@ -157,7 +141,7 @@ def Attn_LinearOp : Attn_Op<"linear", [
   }];
 }
 
-def Attn_FeatureMapOp : Attn_Op<"feature_map", [
+def Attn_FeatureMapOp : Attn_ClauseOp<"feature_map", [
     Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                               ["reifyResultShapes"]>]> {
@@ -203,21 +187,11 @@ def Attn_FeatureMapOp : Attn_Op<"feature_map", [
     UnitAttr:$log);
   let regions = (region AnyRegion:$map);
   let results = (outs Attn_FloatTensor4D:$result);
-  let assemblyFormat = [{
-    $input (`feature` `(` $feature^ `)`)?
-    (`projection` `(` $projection^ `:` type($projection) `)`)?
-    (`scale` `(` $scale^ `)`)?
-    (`offset` `(` $offset^ `:` type($offset) `)`)?
-    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
-    (`log` $log^)?
-    (`map` $map^)?
-    attr-dict `:` type($input) `->` type($result)
-  }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 
-def Attn_RandomFeaturesOp : Attn_Op<"random_features", [Pure]> {
+def Attn_RandomFeaturesOp : Attn_ClauseOp<"random_features", [Pure]> {
   let summary = "a random projection, the same on every machine";
   let description = [{
     W of M x D for the random features of `attn.favor` and `attn.feature_map`:
@@ -248,14 +222,10 @@ def Attn_RandomFeaturesOp : Attn_Op<"random_features", [Pure]> {
   let arguments = (ins I64Attr:$seed, UnitAttr:$orthogonal,
                        OptionalAttr<Attn_NormsAttr>:$norms);
   let results = (outs Attn_Projection:$result);
-  let assemblyFormat = [{
-    `seed` `(` $seed `)` (`orthogonal` $orthogonal^)?
-    (`norms` `(` custom<Keyword>($norms)^ `)`)? attr-dict `:` type($result)
-  }];
   let hasVerifier = 1;
 }
 
-def Attn_FavorOp : Attn_Op<"favor", [
+def Attn_FavorOp : Attn_ClauseOp<"favor", [
     Pure,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                               ["reifyResultShapes"]>]> {
@@ -312,16 +282,6 @@ def Attn_FavorOp : Attn_Op<"favor", [
     Optional<Attn_PerBatch>:$lengths,
     UnitAttr:$causal);
   let results = (outs Attn_FloatTensor4D:$output);
-  let assemblyFormat = [{
-    $query `,` $key `,` $value `,` $projection
-    `kind` `(` custom<Keyword>($kind) `)`
-    (`scale` `(` $scale^ `)`)?
-    (`eps` `(` $eps^ `)`)?
-    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
-    (`causal` $causal^)?
-    attr-dict `:` `(` type($query) `,` type($key) `,` type($value) `,`
-    type($projection) `)` `->` type($output)
-  }];
   let hasVerifier = 1;
 }
 

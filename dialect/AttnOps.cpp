@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Whole-attention ops: assembly, verifiers, shape inference and the helpers
-// that lowerings share.
+// Whole-attention ops: verifiers, shape inference and the helpers that
+// lowerings share.
 
-#include "dialect/AssemblyFormat.h"
+#include "dialect/Clauses.h"
 #include "dialect/ShapeRules.h"
 
 #include "mlir/IR/Builders.h"
@@ -12,28 +12,6 @@
 
 using namespace mlir;
 using namespace mlir::attn;
-
-//===- assembly -----------------------------------------------------------===//
-
-/// number ::= float | operand `:` type
-static ParseResult
-parseNumber(OpAsmParser &parser, FloatAttr &number,
-            std::optional<OpAsmParser::UnresolvedOperand> &value, Type &type) {
-  OpAsmParser::UnresolvedOperand operand;
-  OptionalParseResult isValue = parser.parseOptionalOperand(operand);
-  if (!isValue.has_value())
-    return parser.parseAttribute(number, parser.getBuilder().getF64Type());
-  value = operand;
-  return failure(failed(*isValue) || parser.parseColonType(type));
-}
-
-static void printNumber(OpAsmPrinter &printer, Operation *, FloatAttr number,
-                        Value value, Type type) {
-  if (value)
-    printer << value << " : " << type;
-  else
-    printer.printAttributeWithoutType(number);
-}
 
 #define GET_OP_CLASSES
 #include "dialect/AttnOps.cpp.inc"

@@ -12,7 +12,7 @@ include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class Attn_SoftmaxFamilyOp<string mnemonic, list<Trait> traits = []>
-    : Attn_Op<mnemonic, !listconcat(traits, [
+    : Attn_ClauseOp<mnemonic, !listconcat(traits, [
         Pure, AttrSizedOperandSegments,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                                   ["reifyResultShapes"]>])> {
@@ -39,29 +39,6 @@ class Attn_SoftmaxFamilyOp<string mnemonic, list<Trait> traits = []>
   let regions = (region AnyRegion:$score, AnyRegion:$keep);
   let results = (outs Attn_FloatTensor4D:$output,
                       Optional<Attn_LseTensor>:$lse);
-  let assemblyFormat = [{
-    $query `,` $key `,` $value
-    (`scale` `(` custom<Number>($scale, $scale_value, type($scale_value))^
-      `)`)?
-    (`softcap` `(`
-      custom<Number>($softcap, $softcap_value, type($softcap_value))^ `)`)?
-    (`align` `(` custom<Keyword>($align)^ `)`)?
-    (`offset` `(` $offset^ `:` type($offset) `)`)?
-    (`mask` `(` custom<AttributeList>($mask)^ `)`)?
-    (`prefix` `(` $prefix^ `:` type($prefix) `)`)?
-    (`alibi` `(` $alibi^ `:` type($alibi) `)`)?
-    (`bias` `(` $bias^ `:` type($bias) `)`)?
-    (`select` `(` $select^ `:` type($select) `)`)?
-    (`lengths` `(` $lengths^ `:` type($lengths) `)`)?
-    (`key_offset` `(` $key_offset^ `:` type($key_offset) `)`)?
-    (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
-    (`query_starts` `(` $query_starts^ `:` type($query_starts) `)`)?
-    (`key_starts` `(` $key_starts^ `:` type($key_starts) `)`)?
-    (`score` $score^)?
-    (`keep` $keep^)?
-    attr-dict `:` `(` type($query) `,` type($key) `,` type($value) `)` `->`
-    custom<ResultTypes>(type($output), type($lse))
-  }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let hasCanonicalizer = 1;
