@@ -382,7 +382,7 @@ attention in a model.
                       changes a result
   --atol=X --rtol=X   --expect: |got - expected| <= atol + rtol |expected|;
                       --onnx-test: the same, by default 1e-7 and 1e-3 (bf16:
-                      8e-3);
+                      2^-6);
                       the others: bounds on log-sum-exp (absolute) and on the
                       others (relative root mean square)
   --benchmark[=N]     time N runs (20) and print one line of JSON
