@@ -54,7 +54,8 @@ struct SimplifyMasks
                                 PatternRewriter &rewriter) const override {
     ArrayAttr masks = op.getMaskAttr();
     if (!masks)
-      return rewriter.notifyMatchFailure(op, "no mask attributes");
+      return rewriter.notifyMatchFailure(op,
+                                         "nothing to do: no mask attributes");
     SmallVector<WindowAttr> windows;
     SmallVector<Attribute> others;
     bool causal = false;
@@ -73,7 +74,8 @@ struct SimplifyMasks
     if (window)
       others.push_back(window);
     if (ArrayRef<Attribute>(others) == masks.getValue())
-      return rewriter.notifyMatchFailure(op, "mask list is in its one form");
+      return rewriter.notifyMatchFailure(
+          op, "nothing to do: mask list is in its one form");
     rewriter.modifyOpInPlace(op, [&] {
       if (others.empty())
         op->removeAttr("mask");
@@ -91,7 +93,7 @@ struct DropTrueKeep : public OpInterfaceRewritePattern<SoftmaxFamilyInterface> {
   LogicalResult matchAndRewrite(SoftmaxFamilyInterface op,
                                 PatternRewriter &rewriter) const override {
     if (op.getKeep().empty())
-      return rewriter.notifyMatchFailure(op, "no keep region");
+      return rewriter.notifyMatchFailure(op, "nothing to do: no keep region");
     auto yield = cast<YieldOp>(op.getKeep().front().getTerminator());
     if (!matchPattern(yield.getValue(), m_One()))
       return rewriter.notifyMatchFailure(op, "keep region is not always true");
@@ -109,7 +111,7 @@ struct DropIdentityScore
   LogicalResult matchAndRewrite(SoftmaxFamilyInterface op,
                                 PatternRewriter &rewriter) const override {
     if (op.getScore().empty())
-      return rewriter.notifyMatchFailure(op, "no score region");
+      return rewriter.notifyMatchFailure(op, "nothing to do: no score region");
     Block &block = op.getScore().front();
     if (cast<YieldOp>(block.getTerminator()).getValue() != block.getArgument(0))
       return rewriter.notifyMatchFailure(op, "score region changes the logit");
@@ -127,7 +129,7 @@ struct DropUnusedAlign
   LogicalResult matchAndRewrite(SoftmaxFamilyInterface op,
                                 PatternRewriter &rewriter) const override {
     if (!op.getAlign())
-      return rewriter.notifyMatchFailure(op, "no align clause");
+      return rewriter.notifyMatchFailure(op, "nothing to do: no align clause");
     if (dependsOnPosition(op))
       return rewriter.notifyMatchFailure(op, "positions matter");
     rewriter.modifyOpInPlace(op, [&] { op->removeAttr("align"); });
@@ -142,7 +144,8 @@ template <typename OpTy> struct DropUnusedLse : public OpRewritePattern<OpTy> {
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
     if (!op.getLse() || !op.getLse().use_empty())
-      return rewriter.notifyMatchFailure(op, "lse is absent or used");
+      return rewriter.notifyMatchFailure(
+          op, "nothing to do: lse is absent or used");
     OpTy newOp = rebuildAs<OpTy>(rewriter, op, /*withLse=*/false);
     rewriter.replaceAllUsesWith(op.getOutput(), newOp.getOutput());
     rewriter.eraseOp(op);

@@ -42,8 +42,11 @@ void ExplainListener::notifyMatchFailure(
     return;
   Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
   reasonCallback(diagnostic);
-  turn.reason = diagnostic.str();
-  if (!loc.getContext()->getRemarkEngine())
+  std::string text = diagnostic.str();
+  StringRef reason = text;
+  bool isRefusal = !reason.consume_front(kNothingToDo);
+  turn.reason = reason.str();
+  if (!isRefusal || !loc.getContext()->getRemarkEngine())
     return;
   std::string who = pass.str();
   if (!turn.pattern.empty()) {

@@ -20,8 +20,12 @@ namespace mlir::attn {
 /// The category of the remarks.
 constexpr StringLiteral kExplainCategory = "explain";
 
-/// Makes a remark of every match failure with a reason. One instance may serve
-/// several threads.
+/// How the reason begins of a pattern that found nothing of what it is about:
+/// no such clause, or one in its final form. Nobody asks why that was left.
+constexpr StringLiteral kNothingToDo = "nothing to do: ";
+
+/// Makes a remark of every match failure whose reason is a refusal. One
+/// instance may serve several threads.
 class ExplainListener : public RewriterBase::Listener {
 public:
   /// Whose operations count: MLIR's patterns have reasons that only say which
@@ -34,7 +38,8 @@ public:
 
   /// Says whose turn it is, for passes that go through operations themselves.
   void visit(Operation *op) const;
-  /// The reason of the last match failure on this thread, or empty.
+  /// The reason of the last match failure on this thread without kNothingToDo,
+  /// or empty.
   StringRef getReason() const;
 
   void notifyPatternBegin(const Pattern &pattern, Operation *op) override;

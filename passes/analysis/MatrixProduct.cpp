@@ -95,6 +95,8 @@ FailureOr<MatrixProduct> attn::matchMatrixProduct(RewriterBase &rewriter,
   auto fail = [&](const char *why) {
     return rewriter.notifyMatchFailure(op, why);
   };
+  if (op.getNumReductionLoops() == 0)
+    return fail("nothing to do: no sum");
   if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
       !op.hasPureTensorSemantics())
     return fail("expected two tensors in and one out");

@@ -146,7 +146,7 @@ struct ExpandExtend : public OpRewritePattern<arith::ExtFOp> {
   LogicalResult matchAndRewrite(arith::ExtFOp op,
                                 PatternRewriter &rewriter) const override {
     if (!getElementTypeOrSelf(op.getIn().getType()).isF16())
-      return rewriter.notifyMatchFailure(op, "not from f16");
+      return rewriter.notifyMatchFailure(op, "nothing to do: not from f16");
     Location loc = op.getLoc();
     Type f32 = withElement(op.getType(), rewriter.getF32Type());
     if (op.getType() != f32) {
@@ -155,7 +155,8 @@ struct ExpandExtend : public OpRewritePattern<arith::ExtFOp> {
       return success();
     }
     if (target.has(CpuFeatures::f16c))
-      return rewriter.notifyMatchFailure(op, "the target has F16C");
+      return rewriter.notifyMatchFailure(op,
+                                         "nothing to do: the target has F16C");
     rewriter.replaceOp(op, emitExtend(rewriter, loc, op.getIn()));
     return success();
   }
@@ -171,10 +172,12 @@ struct ExpandRound : public OpRewritePattern<arith::TruncFOp> {
   LogicalResult matchAndRewrite(arith::TruncFOp op,
                                 PatternRewriter &rewriter) const override {
     if (target.has(CpuFeatures::f16c))
-      return rewriter.notifyMatchFailure(op, "the target has F16C");
+      return rewriter.notifyMatchFailure(op,
+                                         "nothing to do: the target has F16C");
     if (!getElementTypeOrSelf(op.getType()).isF16() ||
         !getElementTypeOrSelf(op.getIn().getType()).isF32())
-      return rewriter.notifyMatchFailure(op, "not from f32 to f16");
+      return rewriter.notifyMatchFailure(op,
+                                         "nothing to do: not from f32 to f16");
     if (op.getRoundingmodeAttr())
       return rewriter.notifyMatchFailure(op, "has a rounding mode");
     rewriter.replaceOp(op, emitRound(rewriter, op.getLoc(), op.getIn()));

@@ -46,7 +46,8 @@ struct SplitFma : public OpRewritePattern<math::FmaOp> {
   LogicalResult matchAndRewrite(math::FmaOp op,
                                 PatternRewriter &rewriter) const override {
     if (target.has(CpuFeatures::fma))
-      return rewriter.notifyMatchFailure(op, "the target has fma");
+      return rewriter.notifyMatchFailure(op,
+                                         "nothing to do: the target has fma");
     KernelBuilder kb{rewriter, op.getLoc(), target,
                      cast<FloatType>(getElementTypeOrSelf(op.getType()))};
     rewriter.replaceOp(op, kb.fma(op.getA(), op.getB(), op.getC()));

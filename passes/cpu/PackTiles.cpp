@@ -33,7 +33,7 @@ LogicalResult attn::verifyTileRows(Operation *op, int64_t rows, FloatType wide,
 LogicalResult attn::packQuery(RewriterBase &rewriter, OnlineSoftmaxOp op,
                               const TargetInfo &target) {
   if (op.hasPackedQuery())
-    return rewriter.notifyMatchFailure(op, "query is packed");
+    return rewriter.notifyMatchFailure(op, "nothing to do: query is packed");
   // Where folding found the sizes of the tile, it left a cast that hides them.
   if (auto cast = op.getQuery().getDefiningOp<tensor::CastOp>();
       cast && tensor::canFoldIntoConsumerOp(cast))

@@ -168,7 +168,8 @@ LogicalResult attn::expandClauses(RewriterBase &rewriter,
                                   SoftmaxFamilyInterface op) {
   bool changesScore = op.getSoftcapValue() || op.getAlibi() || op.getBias();
   if (!changesScore && !op.getSelect())
-    return rewriter.notifyMatchFailure(op, "no clause that a region can say");
+    return rewriter.notifyMatchFailure(
+        op, "nothing to do: no clause that a region can say");
   remarkOnClauses(op);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);

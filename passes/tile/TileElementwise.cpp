@@ -87,6 +87,8 @@ LogicalResult attn::tileElementwise(RewriterBase &rewriter,
   auto fail = [&](const char *why) {
     return rewriter.notifyMatchFailure(op, why);
   };
+  if (op->getParentOfType<scf::ForallOp>())
+    return fail("nothing to do: within a loop on all threads");
   if (!op.hasPureTensorSemantics() || !isa<func::FuncOp>(op->getParentOp()))
     return fail("expected tensors, outside of loops");
   if (!llvm::all_of(op.getIndexingMapsArray(),
