@@ -4,10 +4,12 @@
 // reads the protocol from standard input and writes it to standard output.
 
 #include "passes/Registration.h"
+#include "tools/LlvmOptions.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
+  attn::hideLlvmOptions();
   mlir::DialectRegistry registry;
   mlir::attn::registerAttn(registry);
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));

@@ -7,6 +7,7 @@
 #include "passes/Registration.h"
 #include "passes/analysis/Explain.h"
 #include "runtime/compile/ToolInput.h"
+#include "tools/LlvmOptions.h"
 
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -42,6 +43,7 @@ static LogicalResult run(StringRef inputName, StringRef outputName,
 
 int ::attn::optMain(int argc, char **argv, StringRef name) {
   llvm::InitLLVM init(argc, argv);
+  hideLlvmOptions();
   DialectRegistry registry;
   mlir::attn::registerAttn(registry);
   mlir::attn::registerAttnPasses();

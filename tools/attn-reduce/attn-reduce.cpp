@@ -7,6 +7,7 @@
 
 #include "passes/Registration.h"
 #include "runtime/compile/ToolInput.h"
+#include "tools/LlvmOptions.h"
 
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -26,6 +27,7 @@ static LogicalResult checkInputs(ArrayRef<char *> arguments) {
 }
 
 int main(int argc, char **argv) {
+  ::attn::hideLlvmOptions();
   if (failed(checkInputs(ArrayRef(argv, argc).drop_front())))
     return EXIT_FAILURE;
   DialectRegistry registry;
