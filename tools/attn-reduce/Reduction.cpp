@@ -7,10 +7,14 @@
 #include "tools/attn-reduce/Reduction.h"
 
 #include "tools/attn-reduce/Changes.h"
+#include "tools/attn-reduce/Script.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Reducer/Tester.h"
+
+#include "llvm/Support/Process.h"
+
+#include <optional>
 
 using namespace mlir;
 
@@ -49,19 +53,27 @@ struct AttnReductionPass
       *this, "test-arg", llvm::cl::desc("arguments of the program")};
 
 private:
-  bool isInteresting(ModuleOp module);
+  /// Says on the line of a terminal how far it is.
+  void showProgress();
   /// Makes `change` of operation `number` if that is worthwhile.
   bool attempt(int64_t number, const ::attn::Change &change);
   /// Tries every change of every operation once.
   bool tryAll();
 
-  Tester tester;
+  std::optional<::attn::Script> tester;
+  int64_t numTried = 0, numKept = 0;
 };
 
 } // namespace
 
-bool AttnReductionPass::isInteresting(ModuleOp module) {
-  return tester.isInteresting(module).first == Tester::Interestingness::True;
+void AttnReductionPass::showProgress() {
+  if (!llvm::sys::Process::StandardErrIsDisplayed())
+    return;
+  int64_t numOps = 0;
+  getOperation().getBodyRegion().walk([&](Operation *) { ++numOps; });
+  // Back to the start of the line, and what was there is erased.
+  llvm::errs() << "\r\033[Kattn-reduce: " << numTried << " programs tried, "
+               << numKept << " changes kept, " << numOps << " operations left";
 }
 
 bool AttnReductionPass::attempt(int64_t number, const ::attn::Change &change) {
@@ -72,10 +84,16 @@ bool AttnReductionPass::attempt(int64_t number, const ::attn::Change &change) {
     return false;
   ScopedDiagnosticHandler quiet(&getContext(),
                                 [](Diagnostic &) { return success(); });
-  if (failed(verify(*copy)) || !isInteresting(*copy))
+  if (failed(verify(*copy)))
     return false;
-  module.getBodyRegion().takeBody(copy->getBodyRegion());
-  return true;
+  ++numTried;
+  bool isKept = tester->isInteresting(*copy);
+  if (isKept) {
+    ++numKept;
+    module.getBodyRegion().takeBody(copy->getBodyRegion());
+  }
+  showProgress();
+  return isKept;
 }
 
 bool AttnReductionPass::tryAll() {
@@ -99,18 +117,17 @@ bool AttnReductionPass::tryAll() {
 }
 
 void AttnReductionPass::runOnOperation() {
-  tester.setTestScript(script);
-  tester.setTestScriptArgs(
-      ArrayRef<std::string>(&*scriptArguments.begin(), scriptArguments.size()));
-  if (!llvm::sys::fs::can_execute(script) || !isInteresting(getOperation())) {
-    getOperation().emitError()
-        << "option 'test': expected an executable file that exits with 1 for "
-           "the program, got '"
-        << script << "'";
+  tester.emplace(script, std::vector<std::string>(scriptArguments.begin(),
+                                                  scriptArguments.end()));
+  std::string why = tester->whyNot(getOperation());
+  if (!why.empty()) {
+    getOperation().emitError() << "option 'test': " << why;
     return signalPassFailure();
   }
   while (tryAll())
     ;
+  if (llvm::sys::Process::StandardErrIsDisplayed())
+    llvm::errs() << "\r\033[K";
 }
 
 void ::attn::registerReduction() { PassRegistration<AttnReductionPass>(); }
