@@ -5,6 +5,10 @@
 #   mlir      attn::dialect and attn::passes, for compilers; needs MLIR
 #   ahead     attn_compile_ahead() and attn::ahead, for programs with compiled
 #             attention in them; needs libomp
+#
+# attn.pc and attn-ahead.pc are runtime and ahead for pkg-config.
+#
+# attn.pc and attn-ahead.pc are runtime and ahead for pkg-config.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -79,6 +83,10 @@ function(attn_install_package)
       FILE attn-${component}.cmake DESTINATION ${ATTN_PACKAGE_DIR})
   endforeach()
   set(ATTN_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR})
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" ATTN_CONFIGURATION)
+  if(NOT ATTN_CONFIGURATION)
+    set(ATTN_CONFIGURATION NOCONFIG)
+  endif()
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/attnConfig.cmake.in
     ${PROJECT_BINARY_DIR}/attnConfig.cmake
     INSTALL_DESTINATION ${ATTN_PACKAGE_DIR} PATH_VARS ATTN_INCLUDE_DIR
@@ -90,4 +98,16 @@ function(attn_install_package)
     ${PROJECT_BINARY_DIR}/attnConfigVersion.cmake
     ${PROJECT_SOURCE_DIR}/cmake/attnAhead.cmake
     DESTINATION ${ATTN_PACKAGE_DIR})
+  # The same without CMake. The folder may be moved as a whole.
+  set(folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  file(RELATIVE_PATH ATTN_PREFIX_FROM_PKGCONFIG /${folder} /)
+  set(ATTN_LIBOMP_FOR_PROGRAMS -lomp)
+  if(ATTN_LIBOMP_PATH)
+    set(ATTN_LIBOMP_FOR_PROGRAMS ${ATTN_LIBOMP_PATH})
+  endif()
+  foreach(name attn attn-ahead)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in
+      ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${folder})
+  endforeach()
 endfunction()

@@ -36,11 +36,11 @@ def expect(condition, message):
         raise Failure(message)
 
 
-def run(*command, status=0):
+def run(*command, status=0, **variables):
     """The output of a command that has to end with this status."""
     result = subprocess.run([str(word) for word in command], text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            check=False)
+                            env={**os.environ, **variables}, check=False)
     print("$", *command, "\n" + result.stdout, flush=True)
     expect((result.returncode != 0) == (status != 0),
            f"{command[0]}: expected exit status {status}, "
@@ -55,6 +55,17 @@ def configure(source, build, prefix, compiler, *options, status=0):
                f"-DCMAKE_CXX_COMPILER={compiler}",
                "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror -Wno-unused-parameter",
                "-DCMAKE_BUILD_TYPE=Release", *options, status=status)
+
+
+def c_compiler_of(compiler):
+    return compiler.replace("clang++", "clang").replace("g++", "gcc")
+
+
+def pkg_config(prefix, package):
+    """What a compiler is told for a package that is installed at `prefix`."""
+    folder = next(prefix.rglob(f"{package}.pc")).parent
+    return run("pkg-config", "--cflags", "--libs", package,
+               PKG_CONFIG_PATH=str(folder)).split()
 
 
 def needed(file):
@@ -75,6 +86,12 @@ def check_jit_host(build, prefix, compiler):
     output = run(build / "jit-host", EXAMPLES / "ir/sliding-window.mlir")
     expect("ok: largest difference" in output, "jit-host: expected ok")
     expect_no_llvm(build / "jit-host")
+    flags = pkg_config(prefix, "attn")
+    libraries = [flag[2:] for flag in flags if flag.startswith("-L")]
+    run(compiler, "-std=c++17", EXAMPLES / "jit-host/main.cpp", *flags,
+        f"-Wl,-rpath,{libraries[0]}", "-o", build / "by-hand")
+    output = run(build / "by-hand", EXAMPLES / "ir/sliding-window.mlir")
+    expect("ok: largest difference" in output, "by-hand: expected ok")
 
 
 def check_attention_spec(build, prefix, compiler):
@@ -118,17 +135,50 @@ def check_ahead(build, prefix, compiler):
 
 
 def check_ahead_errors(build, prefix, compiler):
-    c_compiler = compiler.replace("clang++", "clang").replace("g++", "gcc")
     configure(pathlib.Path(__file__).parent / "ahead-errors", build, prefix,
-              compiler, f"-DCMAKE_C_COMPILER={c_compiler}",
+              compiler, f"-DCMAKE_C_COMPILER={c_compiler_of(compiler)}",
               "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror", *NO_LLVM)
     run("cmake", "--build", build)
-    run(build / "ahead-errors")
+    # Calls that name no number of threads have as many as OpenMP says.
+    output = run(build / "ahead-errors", OMP_NUM_THREADS="5")
+    expect("5 threads" in output, "ahead-errors: expected 5 threads")
+
+
+def check_ahead_c(build, prefix, compiler):
+    """A project that knows C alone, and the same program without CMake."""
+    c_compiler = c_compiler_of(compiler)
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    configure(EXAMPLES / "ahead-c", build, prefix, compiler,
+              f"-DCMAKE_C_COMPILER={c_compiler}",
+              f"-DCMAKE_C_FLAGS={' '.join(strict)}", *NO_LLVM)
+    cache = (build / "CMakeCache.txt").read_text()
+    expect("CMAKE_CXX_COMPILER_AR" not in cache,
+           "ahead-c: expected a project without C++")
+    run("cmake", "--build", build)
+    expect("ok: 24 rows" in run(build / "ahead-c"), "ahead-c: expected ok")
+
+    run(prefix / "bin/attn-run", EXAMPLES / "ahead/attention.mlir",
+        "--emit=obj", "-o", build / "attention.o")
+    run(c_compiler, *strict, "-I", build, EXAMPLES / "ahead-c/main.c",
+        build / "attention.o", *pkg_config(prefix, "attn-ahead"), "-o",
+        build / "by-hand")
+    expect("ok: 24 rows" in run(build / "by-hand"), "by-hand: expected ok")
+    expect_no_llvm(build / "by-hand")
+
+    # The other component is found, too, though its headers are C++.
+    project = build / "both"
+    project.mkdir()
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\n"
+        "find_package(attn REQUIRED COMPONENTS runtime ahead)\n")
+    configure(project, project / "build", prefix, compiler, *NO_LLVM)
 
 
 EXAMPLE_CHECKS = {"jit-host": check_jit_host,
                   "attention-spec": check_attention_spec,
-                  "opt-tool": check_opt_tool, "ahead": check_ahead, "ahead-errors": check_ahead_errors}
+                  "opt-tool": check_opt_tool, "ahead": check_ahead,
+                  "ahead-c": check_ahead_c,
+                  "ahead-errors": check_ahead_errors}
 
 
 def check_programs(prefix):
@@ -157,7 +207,7 @@ def install(build, work):
     first.rename(work / "moved")
     check_programs(work / "moved")
     for path in (work / "moved").rglob("*"):
-        if path.suffix == ".cmake" or "include" in path.parts:
+        if path.suffix in (".cmake", ".pc") or "include" in path.parts:
             if path.is_file() and re.search(
                     f"{re.escape(str(work))}|{re.escape(str(ROOT))}",
                     path.read_text()):
