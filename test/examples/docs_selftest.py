@@ -19,6 +19,7 @@ TRUE = {
     "continued command": f"{FENCE}console\n$ echo a \\\n    b\na b\n{FENCE}\n",
     "build folder": f"{FENCE}console\n$ echo --build build/x $PWD/build/x\n"
                     f"--build BUILD/x BUILD/x\n{FENCE}\n",
+    "no output": f"{FENCE}console\n$ true\n{FENCE}\n",
     "excerpt": f"{FENCE}mlir\nb\n\n  c\n{FENCE}\n",
     "dev command": f"{FENCE}console\n$ ./dev test\n{FENCE}\n",
     "change": f"1. x\n\n   {FENCE}diff\n   --- examples/x.mlir\n   @@\n    a\n"
@@ -38,6 +39,11 @@ FALSE = {
     "text": f"{FENCE}console\n$ echo a b c\na ... d\n{FENCE}\n",
     "indented block": f"1. x\n\n   {FENCE}console\n   $ echo 1\n   2\n"
                       f"   {FENCE}\n",
+    "any output": f"{FENCE}console\n$ seq 5\n...\n{FENCE}\n",
+    "any line": f"{FENCE}console\n$ echo 1\n  ... \n{FENCE}\n",
+    "any output of the second command":
+        f"{FENCE}console\n$ echo 1\n1\n$ seq 5\n...\n...\n{FENCE}\n",
+    "no command": f"{FENCE}console\n...\n{FENCE}\n",
     "order": f"{FENCE}console\n$ seq 5\n...\n4\n3\n...\n{FENCE}\n",
     "status": f"{FENCE}console\n$ false\n{FENCE}\n",
     "excerpt": f"{FENCE}cpp\nb\nd\n{FENCE}\n",

@@ -10,8 +10,10 @@ In each document:
   BIN_DIR is in, and its output has to match: line by line, indentation apart. A line "..." stands for
   any lines, "..." in a line for any text, a measured number (with a point or an
   exponent, or before a unit of time) for any number, and a numbered value of IR
-  (%12) for any such value. The commands of ./dev would start the tests again from inside: of
-  those only the existence is checked.
+  (%12) for any such value. A command that prints something is shown with at
+  least one line of it: "..." alone would fit whatever it does. The commands of
+  ./dev would start the tests again from inside: of those only the existence is
+  checked.
 - a ```mlir or ```cpp block is a piece of a file under examples/, apart from
   indentation and blank lines, so that it is compiled there; blocks marked
   ```text or ```sh are not looked at.
@@ -84,13 +86,22 @@ def split_console(text):
     return pairs
 
 
+def says_nothing(expected):
+    """Whether the lines fit every output."""
+    return bool(expected) and not "".join(expected).strip(" .")
+
+
 def check_console(root, bin_dir, text):
+    if not split_console(text):
+        yield f"a console block without a command:\n{text}"
     for command, expected in split_console(text):
         if command.startswith("./dev "):
             name = command.split()[1]
             if f"  {name} " not in (root / "dev").read_text():
                 yield f"{command}: ./dev has no command {name}"
             continue
+        if says_nothing(expected):
+            yield f"{command}: expected a line of the output, got '...' alone"
         run = subprocess.run(
             BUILD.sub(str(bin_dir.parent), command), shell=True, cwd=root,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
