@@ -10,9 +10,12 @@
 
 #include "TemporaryFolder.h"
 
+#include <cpuid.h>
+#include <cstdio>
 #include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <sched.h>
 #include <set>
 
@@ -47,6 +50,13 @@ TEST(CacheKey, everything_that_changes_the_code_changes_the_key) {
            [](auto &r) { r.options.mapMask = true; },
            [](auto &r) { r.options.remarks = true; },
            [](auto &r) { r.options.explain = true; },
+           [](auto &r) { r.output = "asm"; }, [](auto &r) { r.prefix = "p"; },
+           [](auto &r) { r.whyNoTiles = "why"; },
+           [](auto &r) { r.options.dumpDir = "folder"; },
+           [](auto &r) {
+             r.options.explain = true;
+             r.name = "other.mlir";
+           },
            [](auto &r) {
              r.options.remarks = true;
              r.name = "other.mlir";
@@ -81,6 +91,80 @@ TEST(CacheKey, the_maker_is_known_here) {
   EXPECT_THAT(here->compiler,
               MatchesRegex("[0-9a-f]{16,} [0-9a-f]{16,} [0-9a-f]{16,}"));
   EXPECT_THAT(here->cpu, HasSubstr("x86-64 "));
+}
+
+/// Registers that a test makes up.
+class FakeCpu : public CpuReader {
+public:
+  FakeCpu() { at(1, 0)[2] = 1 << 27; } // the system saves states
+
+  std::array<uint32_t, 4> &at(uint32_t leaf, uint32_t subleaf) {
+    return leaves[{leaf, subleaf}];
+  }
+  std::array<uint32_t, 4> cpuid(uint32_t leaf,
+                                uint32_t subleaf) const override {
+    auto found = leaves.find({leaf, subleaf});
+    return found == leaves.end() ? std::array<uint32_t, 4>{} : found->second;
+  }
+  uint64_t xgetbv() const override { return states; }
+
+  uint64_t states = 7;
+
+private:
+  std::map<std::pair<uint32_t, uint32_t>, std::array<uint32_t, 4>> leaves;
+};
+
+TEST(CpuIdentity, changes_with_every_register_that_llvm_reads) {
+  // Those of llvm/lib/TargetParser/Host.cpp, for the name and the features.
+  struct {
+    uint32_t leaf, subleaf;
+    const char *registers;
+  } read[] = {
+      {0x0, 0, "bcd"},       {0x1, 0, "acd"},      {0x7, 0, "bcd"},
+      {0x7, 1, "abcd"},      {0xd, 1, "a"},        {0x14, 0, "b"},
+      {0x19, 0, "b"},        {0x1e, 1, "a"},       {0x24, 0, "b"},
+      {0x80000001, 0, "cd"}, {0x80000008, 0, "b"},
+  };
+  std::set<std::string> identities = {cpuIdentity(FakeCpu())};
+  for (const auto &[leaf, subleaf, registers] : read)
+    for (const char *name = registers; *name; ++name)
+      for (int bit : {0, 13, 31}) {
+        FakeCpu cpu;
+        cpu.at(leaf, subleaf)[*name - 'a'] ^= uint32_t(1) << bit;
+        EXPECT_TRUE(identities.insert(cpuIdentity(cpu)).second)
+            << std::hex << leaf << "." << subleaf << " e" << *name << "x";
+      }
+  for (int bit : {0, 6, 18, 40}) {
+    FakeCpu cpu;
+    cpu.states ^= uint64_t(1) << bit;
+    EXPECT_TRUE(identities.insert(cpuIdentity(cpu)).second) << bit;
+  }
+}
+
+TEST(CpuIdentity, does_not_change_with_the_number_of_a_core) {
+  FakeCpu cpu;
+  cpu.at(1, 0)[1] = 5 << 24;
+  EXPECT_EQ(cpuIdentity(cpu), cpuIdentity(FakeCpu()));
+}
+
+TEST(CpuIdentity, states_that_nobody_saves_are_not_read) {
+  FakeCpu cpu;
+  cpu.at(1, 0)[2] = 0;
+  std::string identity = cpuIdentity(cpu);
+  cpu.states = 99;
+  EXPECT_EQ(cpuIdentity(cpu), identity);
+}
+
+TEST(CpuIdentity, of_this_machine_is_what_its_registers_hold) {
+  unsigned a, b, c, d;
+  ASSERT_TRUE(__get_cpuid(1, &a, &b, &c, &d));
+  char family[24];
+  std::snprintf(family, sizeof family, " %x ", a);
+  EXPECT_THAT(cpuIdentity(), HasSubstr(family));
+  ASSERT_TRUE(__get_cpuid_count(7, 0, &a, &b, &c, &d));
+  char features[40];
+  std::snprintf(features, sizeof features, " %x %x %x ", b, c, d);
+  EXPECT_THAT(cpuIdentity(), HasSubstr(features));
 }
 
 TEST(CpuIdentity, is_the_same_on_every_core) {
