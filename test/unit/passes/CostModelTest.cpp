@@ -133,6 +133,103 @@ TEST_F(CostModel, costs_grow_with_tokens) {
     }
 }
 
+// Seconds of one core of cpu:avx2 at 3.5 GHz: 112 GFLOP/s of f32, of which
+// products reach 0.8, 20 GB/s of memory, 180 GB/s of a state of up to 32 KB and
+// 0.8 of that beyond. An exponential counts as 20 multiplications.
+
+TEST_F(CostModel, seconds_of_products) {
+  // 2 n^2 (m + dv) multiplications bound both.
+  EXPECT_DOUBLE_EQ(estimateChain(square(1024, 64, 64), avx2).seconds,
+                   2.0 * 1024 * 1024 * 128 / (0.8 * 112e9));
+  EXPECT_DOUBLE_EQ(estimateReassociated(square(1024, 64, 64), avx2).seconds,
+                   4.0 * 1024 * 64 * 64 / (0.8 * 112e9));
+  // Of one feature and column: bytes of both products, of 4 each.
+  EXPECT_DOUBLE_EQ(estimateChain(square(1000, 1, 1), avx2).seconds,
+                   2 * 4 * (1000.0 + 1000 + 1000 * 1000) / 20e9);
+  // Half as fast and twice as large.
+  ChainShape wide = square(1024, 64, 64);
+  wide.element = Float64Type::get(&context);
+  EXPECT_DOUBLE_EQ(estimateChain(wide, avx2).seconds,
+                   2.0 * 1024 * 1024 * 128 / (0.8 * 56e9));
+  // An operation between them reads and writes all pairs.
+  ChainShape passes = square(1024, 64, 64);
+  passes.passes = 3;
+  EXPECT_DOUBLE_EQ(estimateChain(passes, avx2).seconds -
+                       estimateChain(square(1024, 64, 64), avx2).seconds,
+                   3 * 2 * 4.0 * 1024 * 1024 / 20e9);
+  // bf16 is multiplied in pairs where the target has them.
+  ChainShape pairs = square(1024, 64, 64);
+  pairs.element = bf16;
+  EXPECT_DOUBLE_EQ(estimateChain(pairs, avx2).seconds,
+                   2.0 * 1024 * 1024 * 128 / (0.8 * 112e9));
+  EXPECT_DOUBLE_EQ(
+      estimateChain(pairs, *lookupTarget("cpu:avx512bf16")).seconds,
+      2.0 * 1024 * 1024 * 128 / (0.8 * 448e9));
+}
+
+TEST_F(CostModel, seconds_of_the_recurrent_form) {
+  const double n = 4096;
+  // A state of 16 KB that is read and written for each token.
+  LinearProblem near = causal(4096, 64, 64);
+  EXPECT_DOUBLE_EQ(estimateLinear(near, avx2).recurrent->seconds,
+                   n * 2 * 64 * 64 * 4 / 180e9);
+  // A transition reads and writes it once more.
+  LinearProblem transition = near;
+  transition.hasTransition = true;
+  EXPECT_DOUBLE_EQ(estimateLinear(transition, avx2).recurrent->seconds,
+                   2 * estimateLinear(near, avx2).recurrent->seconds);
+  EXPECT_DOUBLE_EQ(estimateLinear(transition, avx2).recurrent->flops,
+                   2 * estimateLinear(near, avx2).recurrent->flops);
+  // 64 KB are farther away.
+  EXPECT_DOUBLE_EQ(
+      estimateLinear(causal(4096, 128, 128), avx2).recurrent->seconds,
+      n * 2 * 128 * 128 * 4 / (0.8 * 180e9));
+  // Decays of each feature are work: 4 m dv + 21 m per token, at the rate of
+  // vectors.
+  LinearProblem decay = causal(4096, 64, 16);
+  decay.decay = LinearProblem::Decay::perFeature;
+  EXPECT_DOUBLE_EQ(estimateLinear(decay, avx2).recurrent->flops,
+                   n * (4 * 64 * 16 + 21 * 64));
+  EXPECT_DOUBLE_EQ(estimateLinear(decay, avx2).recurrent->seconds,
+                   n * (4 * 64 * 16 + 21 * 64) / 112e9);
+}
+
+TEST_F(CostModel, seconds_of_chunks) {
+  const double n = 4096, m = 64, dv = 64, span = 32;
+  ASSERT_EQ(chooseLinearChunk(causal(4096, 64, 64)), 32);
+  // Pairs of a chunk, two products with the state, and the state once a chunk.
+  double state = 2 * m * dv * 4 / 180e9;
+  LinearProblem plain = causal(4096, 64, 64);
+  EXPECT_DOUBLE_EQ(estimateLinear(plain, avx2).chunk->seconds,
+                   n * (span * (m + dv) + 4 * m * dv) / (0.8 * 112e9) +
+                       n / span * state);
+  // All at once.
+  EXPECT_DOUBLE_EQ(estimateLinear(plain, avx2).quadratic->seconds,
+                   n * (n * (m + dv) + 4 * m * dv) / (0.8 * 112e9) + state);
+  // Three times the pairs, and one product more with the state.
+  LinearProblem transition = plain;
+  transition.hasTransition = true;
+  EXPECT_DOUBLE_EQ(estimateLinear(transition, avx2).chunk->seconds,
+                   n * (3 * span * (m + dv) + 6 * m * dv) / (0.8 * 112e9) +
+                       n / span * state);
+  // An exponential and the keys of a chunk per token.
+  LinearProblem decay = plain;
+  decay.decay = LinearProblem::Decay::scalar;
+  EXPECT_DOUBLE_EQ(estimateLinear(decay, avx2).chunk->seconds,
+                   n * (span * (m + dv) + 4 * m * dv) / (0.8 * 112e9) +
+                       n * (20 + span) / 112e9 + n / span * state);
+  // Decays of features take chunks of 16, and each feature its own.
+  decay.decay = LinearProblem::Decay::perFeature;
+  EXPECT_DOUBLE_EQ(estimateLinear(decay, avx2).chunk->seconds,
+                   n * (16 * (m + dv) + 4 * m * dv) / (0.8 * 112e9) +
+                       n * m * (20 + 16) / 112e9 + n / 16 * state);
+  // Without an order: two products.
+  LinearProblem all = plain;
+  all.isCausal = false;
+  EXPECT_DOUBLE_EQ(estimateLinear(all, avx2).chunk->seconds,
+                   4 * n * m * dv / (0.8 * 112e9));
+}
+
 TEST_F(CostModel, long_sequences_are_not_quadratic) {
   for (const char *name :
        {"cpu:generic", "cpu:avx2", "cpu:avx512", "cpu:avx512bf16", "cpu:amx"})
