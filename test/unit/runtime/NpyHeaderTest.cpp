@@ -100,6 +100,7 @@ TEST(NpyHeader, element_types) {
         Case{"|i1", DType::i8, false}, Case{"|u1", DType::u8, false},
         Case{">i4", DType::i32, true}, Case{"<i8", DType::i64, false},
         Case{"<V2", DType::bf16, false}, Case{"|V2", DType::bf16, false},
+        Case{">V2", DType::bf16, true}, Case{">f8", DType::f64, true},
         Case{"bfloat16", DType::bf16, false}}) {
     Result<NpyElement> element = parseNpyDescr(c.descr, {});
     ASSERT_TRUE(element.ok()) << c.descr;
@@ -116,10 +117,14 @@ TEST(NpyHeader, element_types) {
 }
 
 TEST(NpyHeader, sixteen_bits_are_bf16_on_request) {
-  Result<NpyElement> element = parseNpyDescr("<u2", DType::bf16);
-  ASSERT_TRUE(element.ok());
-  EXPECT_EQ(element->dtype, DType::bf16);
-  EXPECT_FALSE(parseNpyDescr("<u2", DType::f16).ok());
+  for (auto [descr, isBigEndian] :
+       {std::pair("<u2", false), {"=u2", false}, {">u2", true}}) {
+    Result<NpyElement> element = parseNpyDescr(descr, DType::bf16);
+    ASSERT_TRUE(element.ok()) << descr;
+    EXPECT_EQ(element->dtype, DType::bf16) << descr;
+    EXPECT_EQ(element->isBigEndian, isBigEndian) << descr;
+    EXPECT_FALSE(parseNpyDescr(descr, DType::f16).ok()) << descr;
+  }
 }
 
 TEST(NpyHeader, what_is_formatted_parses_back) {

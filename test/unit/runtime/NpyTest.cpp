@@ -70,6 +70,22 @@ protected:
   TemporaryFolder folder;
 };
 
+/// 1.0 and -2.0 are 0x3f80 and 0xc000, in the order that the file says.
+TEST_F(Npy, bf16_in_both_orders) {
+  const std::string little("\x80\x3f\x00\xc0", 4);
+  const std::string big("\x3f\x80\xc0\x00", 4);
+  for (auto [descr, bytes] : {std::pair("<u2", little),
+                              {">u2", big},
+                              {"<V2", little},
+                              {">V2", big}}) {
+    Result<Tensor> tensor =
+        read(npy(1, dictionary(descr, "(2,)"), bytes), DType::bf16);
+    ASSERT_TRUE(tensor.ok()) << descr << ": " << tensor.error().message;
+    EXPECT_EQ(tensor->dtype(), DType::bf16) << descr;
+    EXPECT_THAT(valuesOf(*tensor), ElementsAre(1, -2)) << descr;
+  }
+}
+
 TEST_F(Npy, three_versions) {
   for (int major : {1, 2, 3}) {
     Result<Tensor> tensor = read(npy(major, dictionary("<f4", "(2, 2)"),
