@@ -189,14 +189,19 @@ ModelCall makeRwkv6(int64_t b, int64_t t) {
 /// The recurrence with the stabiliser m of Beck et al. 2024, section 2.3:
 /// states are scaled by exp(-m). Queries and keys are more often positive than
 /// not, as the quotient by a sum q.n whose terms cancel is ill-conditioned.
-ModelCall makeMlstm(int64_t b, int64_t t) {
+/// What is wrong with the faulty form.
+enum class MlstmFault { bound, cap };
+
+ModelCall makeMlstm(int64_t b, int64_t t, MlstmFault fault) {
   const int64_t heads = 3, dk = 29, dv = 21;
   ModelCall call;
   Array q = call.addRows(b, heads, t, dk, -0.2, 1),
         k = call.addRows(b, heads, t, dk, -0.2, 1),
         v = call.addRows(b, heads, t, dv),
         i = call.addTokens(b, heads, t, -20, 20),
-        f = call.addTokens(b, heads, t, -8, 8);
+        f = call.addTokens(b, heads, t, -30, 30);
+  // The soft cap of xLSTM 7B (Beck et al. 2025, section 3), on both gates.
+  auto cap = [](double x) { return 15 * std::tanh(x / 15); };
   auto loop = [&](bool isFaulty) {
     Array o(b, heads, t, dv);
     for (int64_t ib = 0; ib < b; ++ib)
@@ -204,8 +209,10 @@ ModelCall makeMlstm(int64_t b, int64_t t) {
         std::vector<double> state(size_t(dk * dv)), normaliser(dk);
         double m = -HUGE_VAL;
         for (int64_t it = 0; it < t; ++it) {
-          double logInput = 15 * std::tanh(i.at(ib, h, it, 0) / 15);
-          double logForget = -softplus(-f.at(ib, h, it, 0));
+          double gate = f.at(ib, h, it, 0);
+          bool isCapped = !isFaulty || fault != MlstmFault::cap;
+          double logInput = cap(i.at(ib, h, it, 0));
+          double logForget = -softplus(-(isCapped ? cap(gate) : gate));
           double last = m;
           m = std::max(logForget + last, logInput);
           double input = std::exp(logInput - m);
@@ -221,20 +228,33 @@ ModelCall makeMlstm(int64_t b, int64_t t) {
               o.at(ib, h, it, c) += q.at(ib, h, it, d) * s;
             }
           }
-          double bound = isFaulty ? 1 : std::exp(-m);
+          bool isScaled = !isFaulty || fault != MlstmFault::bound;
+          double bound = isScaled ? std::exp(-m) : 1;
           for (int64_t c = 0; c < dv; ++c)
             o.at(ib, h, it, c) /= std::max(std::fabs(sum), bound);
         }
       }
     return o;
   };
-  call.addResult(loop, "a bound that the stabiliser does not scale");
+  call.addResult(loop, fault == MlstmFault::bound
+                           ? "a bound that the stabiliser does not scale"
+                           : "a forget gate without its cap");
   return call;
+}
+ModelCall makeMlstm(int64_t b, int64_t t) {
+  return makeMlstm(b, t, MlstmFault::bound);
+}
+ModelCall makeMlstmWithoutCap(int64_t b, int64_t t) {
+  return makeMlstm(b, t, MlstmFault::cap);
 }
 
 const std::vector<Model> models = {
-    {"retnet", makeRetNet}, {"lightning", makeLightning}, {"gla", makeGla},
-    {"mamba2", makeMamba2}, {"rwkv6", makeRwkv6},         {"mlstm", makeMlstm}};
+    {"retnet", makeRetNet},
+    {"lightning", makeLightning},
+    {"gla", makeGla},
+    {"mamba2", makeMamba2},
+    {"rwkv6", makeRwkv6},
+    {"mlstm", [](int64_t b, int64_t t) { return makeMlstm(b, t); }}};
 
 class ModelsDecay : public ModelTest {};
 
@@ -245,6 +265,7 @@ TEST_P(ModelsDecay, MatchesThePaper) {
 TEST(ModelsDecayMustFail, OnEachFault) {
   for (const Model &model : models)
     checkFaults(model, toleranceOf(DType::f32));
+  checkFaults({"mlstm", makeMlstmWithoutCap}, toleranceOf(DType::f32));
 }
 
 } // namespace

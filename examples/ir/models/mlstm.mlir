@@ -1,9 +1,10 @@
 // mLSTM (Beck et al. 2024, "xLSTM: Extended Long Short-Term Memory", section
-// 2.3), with exponential input gates:
+// 2.3), with exponential input gates, and the soft cap of xLSTM 7B (Beck et al.
+// 2025) on both gates:
 //
-//   S_t = sigmoid(f_t) S_{t-1} + exp(c(i_t)) k_t^T v_t   c(x) = 15 tanh(x / 15)
-//   n_t = sigmoid(f_t) n_{t-1} + exp(c(i_t)) k_t
-//   o_t = q_t S_t / max(|q_t.n_t|, 1)
+//   S_t = sigmoid(c(f_t)) S_{t-1} + exp(c(i_t)) k_t^T v_t
+//   n_t = sigmoid(c(f_t)) n_{t-1} + exp(c(i_t)) k_t
+//   o_t = q_t S_t / max(|q_t.n_t|, 1)                    c(x) = 15 tanh(x / 15)
 //
 //   Q, K  B x H x T x D, with 1/sqrt(D) in K
 //   V, O  B x H x T x Dv
@@ -11,8 +12,7 @@
 //
 // The paper divides S_t, n_t and the 1 by exp(m_t), m_t being a running maximum
 // of logarithms of gates, which cancels in the quotient. In f32 it is needed
-// only where exp(i_t) could overflow: the cap c, which is that of xLSTM 7B
-// (Beck et al. 2025), keeps it below 3.3 million.
+// only where exp(i_t) could overflow: the cap keeps it below 3.3 million.
 
 // RUN: attn-opt %s --attn-to-rewrite=target=cpu:avx2 | FileCheck %s
 // Sums q.n whose terms cancel would make the quotient ill-conditioned.
@@ -45,10 +45,14 @@ func.func @main(%q: !rows, %k: !rows, %v: !rows, %i: !tokens, %f: !tokens)
   %h = tensor.dim %i, %c1 : !tokens
   %t = tensor.dim %i, %c2 : !tokens
 
-  // log sigmoid(f) = min(f, 0) - log(1 + exp(-|f|))
+  // log sigmoid(x) = min(x, 0) - log(1 + exp(-|x|)) of x = 15 tanh(f / 15)
   %decay = linalg.generic #by_token ins(%f : !tokens) outs(%f : !tokens) {
-  ^bb0(%x: f32, %_: f32):
+  ^bb0(%gate: f32, %_: f32):
     %zero = arith.constant 0.0 : f32
+    %cap = arith.constant 15.0 : f32
+    %small = arith.divf %gate, %cap : f32
+    %tanh = math.tanh %small : f32
+    %x = arith.mulf %tanh, %cap : f32
     %smaller = arith.minimumf %x, %zero : f32
     %magnitude = math.absf %x : f32
     %negative = arith.negf %magnitude : f32
