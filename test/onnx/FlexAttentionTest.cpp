@@ -267,6 +267,20 @@ TEST(FlexAttentionErrors, what_is_not_supported_is_named) {
                                          "in a graph of scores"));
 }
 
+TEST(FlexAttention, initializers_that_nothing_uses_are_skipped) {
+  FlexBuilder builder(1);
+  builder.addGraph("score_mod");
+  onnx::TensorProto *unused = builder.graph->add_initializer();
+  unused->set_name("label");
+  unused->set_data_type(onnx::TensorProto::STRING);
+  // Of the graph around, what only a graph of scores reads is used.
+  builder.model.mutable_graph()->clear_initializer();
+  *builder.model.mutable_graph()->add_initializer() =
+      makeTensor("shift", onnx::TensorProto::FLOAT, {}, {0.25});
+  builder.addOp("Add", {"x", "shift"}, "y");
+  EXPECT_THAT(textOf(builder), HasSubstr("arith.addf"));
+}
+
 TEST(FlexAttentionErrors, bounds_of_a_range) {
   auto with = [](int64_t start, int64_t step) {
     FlexBuilder builder(1);

@@ -136,6 +136,52 @@ TEST(Import, initializers_and_constants_are_constants) {
                         "true]> : tensor<5xi1>"));
 }
 
+TEST(Import, a_size_of_minus_1_is_dynamic) {
+  Model model;
+  model.retype(0, f32, {-1, 4, -1, 8}).retype(1, f32, {2, 2, -1, 8});
+  EXPECT_THAT(textOf(model.model), HasSubstr("%Q: tensor<?x4x?x8xf32>"));
+  EXPECT_THAT(textOf(model.model), HasSubstr("%K: tensor<2x2x?x8xf32>"));
+  // Of an output, too, whose size is known.
+  auto *declared = model.model.mutable_graph()
+                       ->mutable_output(0)
+                       ->mutable_type()
+                       ->mutable_tensor_type();
+  declared->set_elem_type(f32);
+  for (int64_t size : {-1, 4, -1, 8})
+    declared->mutable_shape()->add_dim()->set_dim_value(size);
+  EXPECT_NE(textOf(model.model), "");
+}
+
+TEST(Import, initializers_that_nothing_uses_are_skipped) {
+  Model model;
+  onnx::GraphProto *graph = model.model.mutable_graph();
+  onnx::TensorProto *weight = graph->add_initializer();
+  weight->set_name("weight");
+  weight->set_data_type(onnx::TensorProto::STRING);
+  weight->add_dims(-1);
+  onnx::TensorProto *external = graph->add_initializer();
+  *external = makeTensor("cache", f32, {2}, {});
+  external->set_data_location(onnx::TensorProto::EXTERNAL);
+  graph->add_sparse_initializer()->mutable_values()->set_name("sparse");
+  std::string text = textOf(model.model);
+  EXPECT_THAT(text, HasSubstr("attn.gqa"));
+  EXPECT_THAT(text, Not(HasSubstr("constant dense")));
+  // An output of the graph is a use.
+  model.addOutput("cache");
+  EXPECT_THAT(errorOf(model.model), HasSubstr("initializer 'cache'"));
+}
+
+TEST(Import, the_empty_domain_is_that_of_onnx) {
+  for (const char *domain : {"", "ai.onnx"})
+    for (const char *imported : {"", "ai.onnx"}) {
+      Model model;
+      model.node->set_domain(domain);
+      model.model.mutable_opset_import(0)->set_domain(imported);
+      EXPECT_THAT(textOf(model.model), HasSubstr("attn.gqa"))
+          << "'" << domain << "', '" << imported << "'";
+    }
+}
+
 /// Layers one after the other.
 TEST(Import, several_nodes) {
   Model model;
@@ -159,7 +205,7 @@ TEST(ImportErrors, operators_and_versions) {
   rotary.node->set_name("rope");
   EXPECT_THAT(errorOf(rotary.model),
               HasSubstr("node 'rope' (RotaryEmbedding): operator "
-                        "'RotaryEmbedding' of domain ''"));
+                        "'RotaryEmbedding' of domain 'ai.onnx'"));
   Model contrib;
   contrib.node->set_domain("com.microsoft");
   EXPECT_THAT(errorOf(contrib.model), HasSubstr("domain 'com.microsoft'"));
@@ -333,8 +379,10 @@ TEST(ImportErrors, graphs) {
   EXPECT_THAT(errorOf(none.model), HasSubstr("expected an output"));
   Model negative;
   negative.retype(0, f32, {2, 4, -3, 8});
-  EXPECT_THAT(errorOf(negative.model),
-              HasSubstr("input 'Q': expected sizes of at least 0, got -3"));
+  EXPECT_THAT(
+      errorOf(negative.model),
+      HasSubstr("input 'Q': expected sizes of at least 0, or -1 for one "
+                "that is not known, got -3"));
   Model huge;
   huge.retype(0, f32, {int64_t(1) << 40, 4, int64_t(1) << 40, 8});
   EXPECT_THAT(errorOf(huge.model), HasSubstr("fit into memory"));
@@ -369,6 +417,14 @@ TEST(ImportErrors, graphs) {
   EXPECT_THAT(errorOf(external.model),
               HasSubstr("initializer 'K': expected the elements in the file "
                         "itself, got external data"));
+  Model sparse;
+  sparse.model.mutable_graph()->mutable_input()->RemoveLast();
+  sparse.model.mutable_graph()
+      ->add_sparse_initializer()
+      ->mutable_values()
+      ->set_name("V");
+  EXPECT_THAT(errorOf(sparse.model), HasSubstr("initializer 'V': expected a "
+                                               "dense tensor, got a sparse"));
 }
 
 } // namespace

@@ -45,10 +45,6 @@ static Error malformed(const std::string &what) {
   return Error{ErrorCode::invalidArgument, what};
 }
 
-static bool isDefaultDomain(const std::string &domain) {
-  return domain.empty() || domain == "ai.onnx";
-}
-
 int64_t GraphImporter::getOpset(const std::string &domain) const {
   for (const onnx::OperatorSetIdProto &set : model.opset_import())
     if (set.domain() == domain ||
@@ -66,7 +62,8 @@ Result<void> GraphImporter::define(const std::string &name,
   return {};
 }
 
-/// The tensor type of a value; dimensions without a number are dynamic.
+/// The tensor type of a value; dimensions without a number, or with -1, which
+/// some exporters write, are dynamic.
 static Result<IrValue> readType(const onnx::ValueInfoProto &info,
                                 const char *kind) {
   std::string where = std::string(kind) + " '" + info.name() + "': ";
@@ -79,11 +76,14 @@ static Result<IrValue> readType(const onnx::ValueInfoProto &info,
   IrValue value{"", *dtype, {}};
   std::vector<int64_t> counted;
   for (const auto &dim : tensor.shape().dim()) {
-    if (dim.has_dim_value() && dim.dim_value() < 0)
-      return malformed(where + "expected sizes of at least 0, got " +
-                       std::to_string(dim.dim_value()));
-    value.sizes.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
-    counted.push_back(dim.has_dim_value() ? dim.dim_value() : 1);
+    int64_t size = dim.has_dim_value() ? dim.dim_value() : -1;
+    if (size < -1)
+      return malformed(where +
+                       "expected sizes of at least 0, or -1 for one that is "
+                       "not known, got " +
+                       std::to_string(size));
+    value.sizes.push_back(size);
+    counted.push_back(size < 0 ? 1 : size);
   }
   if (numElements(counted).value_or(maxElements + 1) > maxElements)
     return malformed(where + "expected sizes that fit into memory, got " +
@@ -104,10 +104,17 @@ Result<void> GraphImporter::addInput(const onnx::ValueInfoProto &input) {
 }
 
 Result<void> GraphImporter::addInitializers() {
-  if (model.graph().sparse_initializer_size() > 0)
-    return Error{ErrorCode::unsupported,
-                 "graph: sparse initializers are not supported"};
+  // What nothing uses may be of any kind.
+  std::set<std::string> used = getUsedNames(model.graph());
+  for (const onnx::SparseTensorProto &sparse :
+       model.graph().sparse_initializer())
+    if (used.count(sparse.values().name()))
+      return Error{ErrorCode::unsupported,
+                   "initializer '" + sparse.values().name() +
+                       "': expected a dense tensor, got a sparse one"};
   for (const onnx::TensorProto &initializer : model.graph().initializer()) {
+    if (!used.count(initializer.name()))
+      continue;
     Result<Tensor> tensor = toTensor(initializer);
     if (!tensor)
       return Error{tensor.error().code, "initializer '" + initializer.name() +
@@ -143,7 +150,8 @@ Result<void> GraphImporter::addNode(const onnx::NodeProto &proto) {
   bool isAttention = isDefaultDomain(proto.domain()) && op == "Attention";
   bool isFlex = proto.domain() == preview && op == "FlexAttention";
   if (!isAttention && !isFlex)
-    return node.error("operator '" + op + "' of domain '" + proto.domain() +
+    return node.error("operator '" + op + "' of domain '" +
+                          domainName(proto.domain()) +
                           "': expected Attention of ai.onnx, FlexAttention "
                           "of ai.onnx.preview or Constant",
                       ErrorCode::unsupported);

@@ -6,6 +6,37 @@
 
 namespace attn::importer {
 
+static constexpr const char *defaultDomain = "ai.onnx";
+
+bool isDefaultDomain(const std::string &domain) {
+  return domain.empty() || domain == defaultDomain;
+}
+
+std::string domainName(const std::string &domain) {
+  return domain.empty() ? defaultDomain : domain;
+}
+
+static void addUsedNames(const onnx::GraphProto &graph,
+                         std::set<std::string> &names) {
+  for (const onnx::ValueInfoProto &output : graph.output())
+    names.insert(output.name());
+  for (const onnx::NodeProto &node : graph.node()) {
+    names.insert(node.input().begin(), node.input().end());
+    for (const onnx::AttributeProto &attribute : node.attribute()) {
+      if (attribute.has_g())
+        addUsedNames(attribute.g(), names);
+      for (const onnx::GraphProto &inner : attribute.graphs())
+        addUsedNames(inner, names);
+    }
+  }
+}
+
+std::set<std::string> getUsedNames(const onnx::GraphProto &graph) {
+  std::set<std::string> names;
+  addUsedNames(graph, names);
+  return names;
+}
+
 Error Node::error(const std::string &what, ErrorCode code) const {
   std::string name = proto.name().empty() ? "" : "'" + proto.name() + "' ";
   return Error{code, "node " + name + "(" + proto.op_type() + "): " + what};

@@ -19,6 +19,14 @@ namespace attn::importer {
 /// The values of a graph by their names.
 using Values = std::map<std::string, IrValue>;
 
+/// True for the domain of ONNX itself, which is written as nothing or by name.
+bool isDefaultDomain(const std::string &domain);
+/// The domain as messages have it.
+std::string domainName(const std::string &domain);
+
+/// What nodes of `graph` and of the graphs in it read, and its outputs.
+std::set<std::string> getUsedNames(const onnx::GraphProto &graph);
+
 class Node {
 public:
   /// `opset` is the version of the operator's domain.

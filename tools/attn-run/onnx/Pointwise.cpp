@@ -165,13 +165,13 @@ PointwiseReader::makeValue(Node &node, const std::string &op,
 
 Result<void> PointwiseReader::addNode(const onnx::NodeProto &proto) {
   Node node(proto, outer, opset);
-  if (proto.op_type() == "Constant" && proto.attribute_size() == 1 &&
-      proto.output_size() == 1 && proto.attribute(0).has_t())
-    return addConstant(proto.output(0), proto.attribute(0).t());
-  if (!proto.domain().empty() && proto.domain() != "ai.onnx")
+  if (!isDefaultDomain(proto.domain()))
     return node.error("domain '" + proto.domain() +
                           "': expected operators of ai.onnx",
                       ErrorCode::unsupported);
+  if (proto.op_type() == "Constant" && proto.attribute_size() == 1 &&
+      proto.output_size() == 1 && proto.attribute(0).has_t())
+    return addConstant(proto.output(0), proto.attribute(0).t());
   if (proto.output_size() != 1)
     return node.error("expected one output, got " +
                       std::to_string(proto.output_size()));
@@ -207,9 +207,13 @@ Result<Pointwise> PointwiseReader::run() {
                  " nodes, got " + std::to_string(graph.node_size()));
   if (Result<void> done = addInput(); !done)
     return done.error();
-  for (const onnx::TensorProto &initializer : graph.initializer())
+  std::set<std::string> used = getUsedNames(graph);
+  for (const onnx::TensorProto &initializer : graph.initializer()) {
+    if (!used.count(initializer.name()))
+      continue;
     if (Result<void> done = addConstant(initializer.name(), initializer); !done)
       return done.error();
+  }
   for (const onnx::NodeProto &node : graph.node())
     if (Result<void> done = addNode(node); !done)
       return done.error();
