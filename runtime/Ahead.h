@@ -84,7 +84,8 @@ attn_status attn_plan(const attn_function *function,
                       const attn_argument *arguments, size_t num_arguments,
                       int64_t *const *sizes, size_t num_results);
 
-/* `threads` 0 means one per available core. */
+/* `threads` 0 leaves them to OpenMP: OMP_NUM_THREADS, or one per CPU that the
+ * process may run on. */
 attn_status attn_call(const attn_function *function,
                       const attn_argument *arguments, size_t num_arguments,
                       const attn_tensor *const *results, size_t num_results,

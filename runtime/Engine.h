@@ -82,7 +82,8 @@ struct CacheUse {
 };
 
 struct CallOptions {
-  /// Threads for this call; 0 means one per available core.
+  /// Threads for this call. 0 leaves them to OpenMP: OMP_NUM_THREADS, or one
+  /// per CPU that the process may run on. OMP_THREAD_LIMIT bounds both.
   int threads = 0;
 };
 

@@ -140,7 +140,7 @@ def parse_options():
     parser.add_argument("--filter", default="", metavar="REGEX",
                         help="only cases whose name has a match")
     parser.add_argument("--threads", type=int, default=0,
-                        help="of cases that name none; 0: one per core")
+                        help="of cases that name none; 0: what OpenMP says, or one per CPU")
     parser.add_argument("--runs", type=int, default=5, help="turns per case")
     parser.add_argument("--peers", default=",".join(PEERS),
                         help="some of " + ",".join(PEERS)

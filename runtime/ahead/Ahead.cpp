@@ -23,7 +23,6 @@ extern "C" {
 // Of libomp.
 int omp_in_parallel(void);
 int omp_get_max_threads(void);
-int omp_get_num_procs(void);
 void omp_set_num_threads(int);
 
 // What compiled code allocates with.
@@ -54,7 +53,8 @@ using Loaded = Result<CompiledFunction>;
 class ThreadScope {
 public:
   explicit ThreadScope(int threads) : previous(omp_get_max_threads()) {
-    omp_set_num_threads(threads > 0 ? threads : omp_get_num_procs());
+    if (threads > 0)
+      omp_set_num_threads(threads);
   }
   ~ThreadScope() { omp_set_num_threads(previous); }
 

@@ -260,8 +260,9 @@ std::string HeaderFunction::text() const {
          "_plan() gives the sizes of the results, or says what is wrong with "
          "the\n * arguments; " +
          name +
-         "() runs, into results of these sizes. `threads` 0 means one per\n"
-         " * core. */\nextern const attn_function " +
+         "() runs, into results of these sizes. `threads` 0 is what\n"
+         " * OMP_NUM_THREADS says, or one per CPU that may be used. */\nextern "
+         "const attn_function " +
          symbol + ";\n\n" +
          define("_plan", sizes,
                 "int64_t *const sizes[]" + listed(addTo("", results, "_sizes")),

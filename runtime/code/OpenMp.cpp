@@ -7,6 +7,7 @@
 
 #include "runtime/KernelMemory.h"
 
+#include <algorithm>
 #include <dlfcn.h>
 
 namespace attn {
@@ -29,9 +30,12 @@ Result<OpenMp> OpenMp::open() {
         reinterpret_cast<int (*)()>(dlsym(library, "omp_get_max_threads"));
     result.numProcs =
         reinterpret_cast<int (*)()>(dlsym(library, "omp_get_num_procs"));
+    result.threadLimit =
+        reinterpret_cast<int (*)()>(dlsym(library, "omp_get_thread_limit"));
     setParallelProbe(
         reinterpret_cast<int (*)()>(dlsym(library, "omp_in_parallel")));
-    if (result.setNumThreads && result.maxThreads && result.numProcs)
+    if (result.setNumThreads && result.maxThreads && result.numProcs &&
+        result.threadLimit)
       return result;
     failures += std::string("; ") + name + ": no omp_set_num_threads";
     dlclose(library);
@@ -55,9 +59,23 @@ const Result<OpenMp> &OpenMp::get() {
   return library;
 }
 
+int OpenMp::threadsOf(int threads) const {
+  return std::min(threads > 0 ? threads : maxThreads(), threadLimit());
+}
+
+int threadsOfCall(int threads) {
+  const Result<OpenMp> &openMp = OpenMp::get();
+  return openMp.ok() ? openMp->threadsOf(threads) : 1;
+}
+
+int availableCpus() {
+  const Result<OpenMp> &openMp = OpenMp::get();
+  return openMp.ok() ? openMp->availableCpus() : 1;
+}
+
 ThreadCount::ThreadCount(const OpenMp &openMp, int threads)
     : openMp(openMp), previous(openMp.maxThreads()) {
-  openMp.setNumThreads(threads > 0 ? threads : openMp.availableThreads());
+  openMp.setNumThreads(openMp.threadsOf(threads));
 }
 
 ThreadCount::~ThreadCount() { openMp.setNumThreads(previous); }

@@ -24,8 +24,13 @@ public:
   /// The address of a function of the library, or null.
   void *lookup(const std::string &name) const;
 
-  /// Threads that are sensible for this process.
-  int availableThreads() const { return numProcs(); }
+  /// CPUs that this process may run on.
+  int availableCpus() const { return numProcs(); }
+
+  /// Threads of a call that asks for `threads`. 0 leaves them to OpenMP: what
+  /// OMP_NUM_THREADS says, or omp_set_num_threads of a host that shares the
+  /// library, or one per available CPU. OMP_THREAD_LIMIT bounds both.
+  int threadsOf(int threads) const;
 
 private:
   friend class ThreadCount;
@@ -36,12 +41,18 @@ private:
   void (*setNumThreads)(int) = nullptr;
   int (*maxThreads)() = nullptr;
   int (*numProcs)() = nullptr;
+  int (*threadLimit)() = nullptr;
 };
+
+/// OpenMp::threadsOf and availableCpus; 1 where there is no library, without
+/// which nothing runs on threads.
+int threadsOfCall(int threads);
+int availableCpus();
 
 /// Sets the threads of parallel regions that this thread starts, for a scope.
 class ThreadCount {
 public:
-  /// `threads` 0 means one per available core.
+  /// `threads` as in OpenMp::threadsOf.
   ThreadCount(const OpenMp &openMp, int threads);
   ~ThreadCount();
   ThreadCount(const ThreadCount &) = delete;

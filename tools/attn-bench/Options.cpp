@@ -183,7 +183,8 @@ between the runs. Cases of a group take turns.
 
   --cases=FILE    the cases, one per line; may be given several times
   --filter=REGEX  only cases whose name has a match
-  --threads=N     threads of cases that name none; 0 (default) is one per core
+  --threads=N     threads of cases that name none; 0 (default) is what
+                  OMP_NUM_THREADS says, or one per CPU that may be used
   --runs=N        turns per case (5); figures are medians over them
   --json=FILE     write every turn as Google Benchmark's JSON
   --plot=FILE     write a bar chart of the shares of the peak as SVG

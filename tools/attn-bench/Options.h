@@ -16,7 +16,7 @@ struct Options {
   std::vector<std::string> caseFiles;
   /// A regular expression that is searched in the names of cases.
   std::string filter;
-  /// Of cases that name none; 0: one per core.
+  /// Of cases that name none; 0: what OpenMP says.
   int threads = 0;
   int runs = 5;
   std::string jsonFile;

@@ -5,11 +5,13 @@
 #include "Workload.h"
 
 #include "runtime/Random.h"
+#include "runtime/code/OpenMp.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <thread>
+#include <cstdio>
+#include <unistd.h>
 
 namespace attn::bench {
 
@@ -65,11 +67,24 @@ EngineOptions engineOptions(const Case &problem) {
   return options;
 }
 
+/// Says so where threads wait for each other's CPUs.
+static void warnOfThreads(const Case &problem, int threads) {
+  if (threads <= availableCpus())
+    return;
+  // A terminal may show progress on the line.
+  std::fprintf(
+      stderr,
+      "%sattn-bench: warning: %s: %d threads, but this process may run "
+      "on %d CPUs\n",
+      isatty(STDERR_FILENO) ? "\r\033[K" : "", problem.name.c_str(), threads,
+      availableCpus());
+}
+
 Result<Workload> Workload::create(const Case &problem, int threads) {
   if (problem.threads > 0)
     threads = problem.threads;
-  if (threads == 0)
-    threads = std::max(1u, std::thread::hardware_concurrency());
+  threads = threadsOfCall(threads);
+  warnOfThreads(problem, threads);
   Result<Program> program =
       Engine(engineOptions(problem)).compileText(irText(problem), problem.name);
   if (!program)

@@ -20,7 +20,7 @@ public:
   /// Compiles the case and draws its inputs: where inputsOf() says nothing
   /// else, signed numbers, uniform with mean 0 and variance 1. They are the
   /// same for any machine and number of threads.
-  /// `threads` is for cases that name none; 0 means one per core.
+  /// `threads` is for cases that name none; 0 leaves them to OpenMP.
   static Result<Workload> create(const Case &problem, int threads);
 
   const Case &problem() const { return theCase; }

@@ -61,6 +61,7 @@ static Result<std::vector<Case>> selectCases(const Options &options) {
 /// Says so where others use the cores already.
 static void warnOfLoad() {
   double load = 0;
+  // Of the machine, as the load is, not those that this process may use.
   double cores = std::max(1u, std::thread::hardware_concurrency());
   if (getloadavg(&load, 1) == 1 && load > cores / 4)
     std::fprintf(stderr,

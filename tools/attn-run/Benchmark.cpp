@@ -7,12 +7,12 @@
 
 #include "Report.h"
 
+#include "runtime/code/OpenMp.h"
 #include "runtime/cpu/Peak.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <thread>
 
 namespace attn::run {
 
@@ -50,9 +50,13 @@ Result<std::string> benchmark(const Options &options, const Program &program,
     outputs.push_back(copy->view());
     memory.push_back(std::move(*copy));
   }
-  int threads = options.call.threads;
-  if (threads == 0)
-    threads = std::max(1u, std::thread::hardware_concurrency());
+  int threads = threadsOfCall(options.call.threads);
+  if (threads > availableCpus())
+    std::fprintf(
+        stderr,
+        "attn-run: warning: %d threads, but this process may run on %d "
+        "CPUs\n",
+        threads, availableCpus());
   double bytes = tensorBytes(inputs, results);
   Result<PeakMeter> peak =
       PeakMeter::create(threads, static_cast<int64_t>(std::min(bytes, 1e12)),

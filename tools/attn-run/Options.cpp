@@ -387,7 +387,8 @@ attention in a model.
                       others (relative root mean square)
   --benchmark[=N]     time N runs (20) and print one line of JSON
   --seed=N            of random inputs (0)
-  --threads=N         threads of a call; 0 is one per core
+  --threads=N         threads of a call; 0 (default) is what OMP_NUM_THREADS
+                      says, or one per CPU that may be used
   --emit=KIND         instead of running, print llvm or asm (or -o FILE), or
                       with -o NAME.o write obj, an object file to link, and
                       NAME.h, which declares its functions for C and C++
