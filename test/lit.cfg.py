@@ -17,6 +17,8 @@ config.substitutions.append(("%root", config.attn_source_root))
 config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%bin", config.attn_tools_dir))
 config.substitutions.append(("%broken-run", config.attn_broken_run))
+config.substitutions.append(
+    ("%amx-run", f"{config.attn_tools_dir}/attn-run-amx"))
 config.substitutions.append(("%plugin", config.attn_plugin))
 config.substitutions.append(("%mlir-opt", f"{config.llvm_tools_dir}/mlir-opt"))
 # Tests compile what they test, and leave the cache of who runs them alone.

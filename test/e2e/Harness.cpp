@@ -4,7 +4,6 @@
 
 #include "test/e2e/Harness.h"
 
-#include "runtime/cpu/Tiles.h"
 #include "test/e2e/PoisonedCall.h"
 #include "test/e2e/TileEmulator.h"
 #include "gtest/gtest.h"
@@ -36,13 +35,7 @@ const std::vector<Target> &attn::test::allTargets() {
       {"avx512bf16", "cpu", "cpu:avx512bf16"},
       {"amx", "cpu", "cpu:amx"},
   };
-  static const bool emulatesTiles = [] {
-    if (whyNoTiles().empty())
-      return false;
-    installTileEmulator();
-    assumeTiles();
-    return true;
-  }();
+  static const bool emulatesTiles = emulateMissingTiles();
   (void)emulatesTiles;
   return targets;
 }

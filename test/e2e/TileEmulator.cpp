@@ -6,6 +6,8 @@
 
 #include "test/e2e/TileEmulator.h"
 
+#include "runtime/cpu/Tiles.h"
+
 #if defined(__x86_64__) && defined(__linux__)
 
 #include <atomic>
@@ -259,3 +261,11 @@ void attn::test::installTileEmulator() {}
 attn::test::TileCounts attn::test::tileCounts() { return {}; }
 
 #endif
+
+bool attn::test::emulateMissingTiles() {
+  if (whyNoTiles().empty())
+    return false;
+  installTileEmulator();
+  assumeTiles();
+  return true;
+}

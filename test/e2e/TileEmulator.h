@@ -14,6 +14,11 @@ namespace attn::test {
 /// Installs the handler for all threads. Does nothing where it can't be.
 void installTileEmulator();
 
+/// Lets code for cpu:amx run in this process: on the tiles of the CPU, or,
+/// where it has none or the system keeps them back, on emulated ones. True for
+/// these.
+bool emulateMissingTiles();
+
 /// Instructions emulated so far, and tdpbf16ps among them.
 struct TileCounts {
   int64_t instructions, products, configurations;
