@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <new>
 #include <sys/mman.h>
@@ -21,10 +22,14 @@ namespace {
 struct Page {
   std::atomic<uint64_t> current{0}; // the seed in work
   std::atomic<int64_t> since{0};    // when it was taken up
-  std::atomic<uint64_t> good{0};
+  std::atomic<uint64_t> done{0}, good{0}, runs{0};
   std::atomic<int64_t> longest{0};
   std::atomic<uint64_t> longestSeed{0};
+  char wrong[8192] = {}; // what a child that ends with `foundWrong` says
 };
+
+/// What a child exits with that found something wrong with its seed.
+constexpr int foundWrong = 66;
 
 struct Child {
   pid_t pid = 0; // 0: idle
@@ -59,8 +64,21 @@ void limitMemory() {
     page.current = seed;
     int64_t start = nanoseconds();
     page.since = start;
-    if (campaign.consume(seed))
+    bool isGood = true;
+    if (campaign.judge) {
+      Verdict verdict = campaign.judge(seed);
+      page.runs += verdict.runs;
+      isGood = verdict.wrong.empty();
+      if (!isGood) {
+        verdict.wrong.copy(page.wrong, sizeof page.wrong - 1);
+        _exit(foundWrong);
+      }
+    } else {
+      isGood = campaign.consume(seed);
+    }
+    if (isGood)
       ++page.good;
+    ++page.done;
     int64_t taken = nanoseconds() - start;
     if (taken > page.longest) {
       page.longest = taken;
@@ -81,7 +99,14 @@ void start(const Campaign &campaign, Child &child, uint64_t begin,
     runChild(campaign, *child.page, begin, end);
 }
 
-std::string describe(int status) {
+/// Why a child ended; what it says itself is taken out of its page.
+std::string describe(int status, Page &page) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == foundWrong &&
+      page.wrong[0] != 0) {
+    std::string wrong = page.wrong;
+    std::memset(page.wrong, 0, sizeof page.wrong);
+    return wrong;
+  }
   if (WIFSIGNALED(status))
     return "signal " + std::to_string(WTERMSIG(status));
   return "exit " + std::to_string(WEXITSTATUS(status));
@@ -104,6 +129,12 @@ Outcome attn::fuzz::run(const Campaign &campaign) {
   uint64_t next = campaign.first, last = campaign.first + campaign.count;
   while (true) {
     bool busy = false;
+    if (campaign.progress) {
+      uint64_t done = outcome.failures.size();
+      for (Child &child : children)
+        done += child.page->done;
+      campaign.progress(done, outcome.failures.size());
+    }
     for (Child &child : children) {
       if (child.pid == 0 && next < last) {
         uint64_t end = std::min(next + campaign.perChild, last);
@@ -137,7 +168,7 @@ Outcome attn::fuzz::run(const Campaign &campaign) {
       outcome.failures.push_back(
           {seed, late ? "ran for more than " +
                             std::to_string(int(campaign.secondsPerSeed)) + " s"
-                      : describe(status)});
+                      : describe(status, *child.page)});
       if (seed + 1 < child.end)
         start(campaign, child, seed + 1, child.end);
     }
@@ -149,6 +180,7 @@ Outcome attn::fuzz::run(const Campaign &campaign) {
   outcome.ran = campaign.count;
   for (Child &child : children) {
     outcome.good += child.page->good;
+    outcome.runs += child.page->runs;
     double longest = double(child.page->longest) * 1e-9;
     if (longest > outcome.longestSeconds) {
       outcome.longestSeconds = longest;

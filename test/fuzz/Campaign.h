@@ -13,10 +13,17 @@
 
 namespace attn::fuzz {
 
-/// A seed that did not come back.
+/// A seed that did not come back, or came back with something wrong.
 struct Failure {
   uint64_t seed;
-  std::string what; // "signal 11", "exit 1" or "ran for more than 10 s"
+  /// "signal 11", "exit 1", "ran for more than 10 s", or what is wrong.
+  std::string what;
+};
+
+/// What a child that came back says of a seed.
+struct Verdict {
+  std::string wrong; // empty if nothing is
+  uint64_t runs = 0; // programs that ran, each target counted
 };
 
 struct Campaign {
@@ -24,6 +31,10 @@ struct Campaign {
   std::function<void()> prepare = [] {};
   /// Consumes the input of a seed; true if it was a good input after all.
   std::function<bool(uint64_t seed)> consume;
+  /// In place of `consume`, where a seed can fail without a crash.
+  std::function<Verdict(uint64_t seed)> judge;
+  /// Called in the parent now and then.
+  std::function<void(uint64_t done, uint64_t failed)> progress;
   uint64_t first = 0, count = 0;
   /// Seeds per child: few enough that what they leave in memory stays small.
   uint64_t perChild = 2000;
@@ -32,7 +43,7 @@ struct Campaign {
 };
 
 struct Outcome {
-  uint64_t ran = 0, good = 0;
+  uint64_t ran = 0, good = 0, runs = 0;
   double longestSeconds = 0.0;
   uint64_t longestSeed = 0;
   std::vector<Failure> failures;

@@ -80,3 +80,19 @@ TEST(Campaign, NamesTheSeedOfACrashAndOfALoop) {
                           "117: signal " + std::to_string(SIGABRT),
                           "150: exit 3", "199: ran for more than 1 s"}));
 }
+
+TEST(Campaign, SaysWhatIsWrongAndGoesOn) {
+  Campaign campaign;
+  campaign.count = 50;
+  campaign.perChild = 20;
+  campaign.judge = [](uint64_t seed) {
+    return Verdict{seed % 25 == 13 ? "wrong " + std::to_string(seed) : "", 3};
+  };
+  Outcome outcome = run(campaign);
+  EXPECT_EQ(outcome.good, 48u);
+  EXPECT_EQ(outcome.runs, 150u);
+  std::set<std::string> failures;
+  for (const Failure &failure : outcome.failures)
+    failures.insert(std::to_string(failure.seed) + ": " + failure.what);
+  EXPECT_EQ(failures, (std::set<std::string>{"13: wrong 13", "38: wrong 38"}));
+}
