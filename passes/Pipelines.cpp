@@ -100,6 +100,8 @@ void attn::buildTile(OpPassManager &pm, const PipelineOptions &options) {
   TileLinearOptions linear;
   linear.chunk = options.linearChunk;
   pm.addNestedPass<func::FuncOp>(createTileLinear(linear));
+  // No sum is of f16 or bf16.
+  pm.addNestedPass<func::FuncOp>(createWidenSums());
   // Products of matrices are loops over tiles of the result.
   pm.addNestedPass<func::FuncOp>(createTileMatmul());
   // What is left of linalg runs by blocks of rows, and running maxima by batch
@@ -154,6 +156,10 @@ void attn::buildDecompose(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createExpandMerge(merge));
   // There are tiles only where stage tile is to be told from stage cpu.
   pm.addNestedPass<func::FuncOp>(createDecomposeTiles());
+  // Every other sum is of f64, too, so that this is the better judge.
+  WidenSumsOptions sums;
+  sums.all = true;
+  pm.addNestedPass<func::FuncOp>(createWidenSums(sums));
   endStage(pm, options, "decompose");
 }
 

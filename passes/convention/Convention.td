@@ -132,6 +132,36 @@ def EmitPlan : Pass<"attn-emit-plan", "ModuleOp"> {
                            "::mlir::affine::AffineDialect"];
 }
 
+def WidenSums : Pass<"attn-widen-sums", "func::FuncOp"> {
+  let summary = "sums of linalg in a wider type, rounded once";
+  let description = [{
+    Needs: linalg on tensors, after attn-guard-arith. Guarantees: what linalg sums
+    into f16 or bf16 is summed in f32 and rounded once, but for products of
+    matrices, whose kernel does so by itself. With `all` every sum is of f64, those
+    of products and those into f32 as well. "Sum" stands for whatever a loop of
+    kind `reduction` makes of a result's element.
+
+    The body is computed in the wider type, too. A cast to less that the sum goes
+    through, and one that only rounds arithmetic written in the type of a result
+    of f16 or bf16, are left out; any other is a part of what is summed.
+
+    ```mlir
+    %r = linalg.reduce ins(%x : tensor<?x?xbf16>) outs(%y : tensor<?xbf16>) ...
+      ->
+    %wide = linalg.generic ins(%y) outs(%empty : tensor<?xf32>) { arith.extf }
+    %sum = linalg.generic ... ins(%x) outs(%wide) { ... arith.addf ... : f32 }
+    %r = linalg.generic ins(%sum) outs(%y) { arith.truncf }
+    ```
+  }];
+  let options = [
+    Option<"all", "all", "bool", /*default=*/"false",
+           "every sum in f64, as on the reference device">
+  ];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def AddOutParams : Pass<"attn-add-out-params", "ModuleOp"> {
   let summary = "turn tensor results into buffers that the caller passes";
   let description = [{
@@ -224,7 +254,7 @@ def ExpandHalfCasts : Pass<"attn-expand-half-casts", "ModuleOp"> {
   let description = [{
     Guarantees: no `arith.extf` of f16 and no `arith.truncf` of f32 to f16 is left
     on a target without F16C, for which LLVM would call a library per element.
-    Elsewhere those of f64 go through f32, which is exact.
+    Elsewhere those to f64 go through f32, which is exact, as do those of bf16.
 
     ```mlir
     %y = arith.extf %x : vector<4xf16> to vector<4xf32>

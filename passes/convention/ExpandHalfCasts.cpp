@@ -138,6 +138,8 @@ static Value emitRound(OpBuilder &b, Location loc, Value x) {
 namespace {
 
 /// arith.extf %x : f16 to f64  ->  arith.extf (arith.extf %x : f16 to f32)
+/// The same from bf16: of a cast straight to f64 LLVM makes arithmetic of bf16,
+/// and of that a call.
 /// arith.extf %x : f16 to f32  ->  integer arithmetic, without F16C
 struct ExpandExtend : public OpRewritePattern<arith::ExtFOp> {
   ExpandExtend(MLIRContext *context, const TargetInfo &target)
@@ -145,8 +147,10 @@ struct ExpandExtend : public OpRewritePattern<arith::ExtFOp> {
 
   LogicalResult matchAndRewrite(arith::ExtFOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getIn().getType()).isF16())
-      return rewriter.notifyMatchFailure(op, "nothing to do: not from f16");
+    Type from = getElementTypeOrSelf(op.getIn().getType());
+    if (!from.isF16() && !from.isBF16())
+      return rewriter.notifyMatchFailure(op,
+                                         "nothing to do: not from f16 or bf16");
     Location loc = op.getLoc();
     Type f32 = withElement(op.getType(), rewriter.getF32Type());
     if (op.getType() != f32) {
@@ -154,6 +158,8 @@ struct ExpandExtend : public OpRewritePattern<arith::ExtFOp> {
       rewriter.replaceOpWithNewOp<arith::ExtFOp>(op, op.getType(), single);
       return success();
     }
+    if (from.isBF16())
+      return rewriter.notifyMatchFailure(op, "nothing to do: from bf16 to f32");
     if (target.has(CpuFeatures::f16c))
       return rewriter.notifyMatchFailure(op,
                                          "nothing to do: the target has F16C");

@@ -134,8 +134,8 @@ def TileLinear : Pass<"attn-tile-linear", "::mlir::func::FuncOp"> {
 def TileMatmul : Pass<"attn-tile-matmul", "func::FuncOp"> {
   let summary = "tile products of matrices";
   let description = [{
-    Needs: linalg on tensors; the module attribute `attn.target`.
-    Guarantees: no product of matrices is left that the lane form can compute:
+    Needs: linalg on tensors, after attn-widen-sums; the module attribute
+    `attn.target`. Guarantees: no product of matrices is left that the lane form can compute:
     `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract` and
     `linalg.generic` that add to each C[b.., m, n] the sum over k of
     A[b.., m, k] B[b.., k, n], of any float type, where A and B may be transposed
@@ -144,9 +144,8 @@ def TileMatmul : Pass<"attn-tile-matmul", "func::FuncOp"> {
     that is filled with a scalar is not read.
 
     Sums are of f64 if C is, else of f32. Those of a C of f16 or bf16, as A and B
-    are then, are rounded once; the body of such an op, and with it device
-    `reference`, rounds each of them. Another op that sums stays
-    as it is, with a remark that says why.
+    are then, are rounded once. Another op that sums stays as it is, with a remark
+    that says why.
 
     ```mlir
     %c = linalg.matmul ins(%a, %b) outs(%c0)

@@ -201,13 +201,6 @@ struct Multiplication {
   Operand a, b, c;
 };
 
-/// Device `reference` rounds each sum of f16 or bf16, as the body of the op
-/// says.
-bool roundsEachSum(const Target &target, const Types &types) {
-  return target.device == "reference" &&
-         (types.out == DType::bf16 || types.out == DType::f16);
-}
-
 struct Cell {
   Form form;
   Types types;
@@ -223,8 +216,7 @@ std::vector<Cell> cells(const std::vector<Form> &forms) {
   for (const Form &form : forms)
     for (const Types &types : allTypes())
       for (const Target &target : allTargets())
-        if (!roundsEachSum(target, types) &&
-            (isBaseType(types) || isForEveryType(form)))
+        if (isBaseType(types) || isForEveryType(form))
           all.push_back({form, types, target});
   return all;
 }

@@ -54,3 +54,23 @@ module attributes {attn.target = "cpu:generic"} {
     return %0, %1 : f32, f32
   }
 }
+
+// -----
+
+// From bf16 to f64 there are two steps on every target; that to f32 is left to
+// the expansion of arith.
+
+// CHECK-LABEL: func @widens_bf16_in_two_steps
+// CHECK-SAME:    %[[X:.*]]: bf16, %[[Y:.*]]: bf16)
+// CHECK:         %[[SINGLE:.*]] = arith.extf %[[X]] : bf16 to f32
+// CHECK:         arith.extf %[[SINGLE]] : f32 to f64
+// CHECK:         arith.extf %[[Y]] : bf16 to f32
+// CHECK-NOT:     arith.extf
+// CHECK:         return
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @widens_bf16_in_two_steps(%x: bf16, %y: bf16) -> (f64, f32) {
+    %0 = arith.extf %x : bf16 to f64
+    %1 = arith.extf %y : bf16 to f32
+    return %0, %1 : f64, f32
+  }
+}
