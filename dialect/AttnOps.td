@@ -70,7 +70,9 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     Attention Sinks", section 3.3) joins each sum as exp(sinks[h]), in P's
     denominator and in lse, without a value; neither scale nor softcap touch it.
     ALiBi is Press et al. 2022, "Train Short, Test Long", section 3. scale and
-    softcap are numbers or f32 values.
+    softcap are numbers or f32 values. A value keeps c13 or c14, too: a call in
+    which one that follows from scalar arguments and sizes does not is refused,
+    and one that is an element of a tensor counts as NaN where it does not.
 
     | operand | shape | meaning |
     |---|---|---|

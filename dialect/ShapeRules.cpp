@@ -159,12 +159,63 @@ static bool isFiniteIn(FloatType type, APFloat number) {
   return number.isFinite();
 }
 
+bool NumberRule::holds(const APFloat &number) const {
+  switch (kind) {
+  case Kind::Finite:
+    return isFiniteIn(type, number);
+  case Kind::PositiveWithReciprocal:
+    // The reciprocal is what logits are multiplied by; where it is finite, the
+    // type does not round the number itself to 0.
+    return !number.isNegative() && isFiniteIn(type, number) &&
+           isFiniteIn(type, APFloat(1.0 / number.convertToDouble()));
+  }
+  llvm_unreachable("unknown rule kind");
+}
+
+std::string NumberRule::getExpected() const {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return kind == Kind::Finite ? "a number that is finite in " + name
+                              : "a number > 0 that is finite in " + name +
+                                    " with its reciprocal";
+}
+
+std::string NumberRule::describe(Operation *op) const {
+  return "'" + op->getName().getStringRef().str() + "' op " + operand +
+         ": expected " + getExpected();
+}
+
+SmallVector<NumberRule> attn::getNumberRules(SoftmaxFamilyInterface op) {
+  using Kind = NumberRule::Kind;
+  FloatType type = getComputeType(op);
+  SmallVector<NumberRule> rules;
+  if (Value scale = op.getScaleValue())
+    rules.push_back({Kind::Finite, scale, type, "scale"}); // c13
+  if (Value cap = op.getSoftcapValue())
+    rules.push_back(
+        {Kind::PositiveWithReciprocal, cap, type, "softcap"}); // c14
+  return rules;
+}
+
+static LogicalResult verifyNumber(Operation *op, const NumberRule &rule,
+                                  const APFloat &number) {
+  if (rule.holds(number))
+    return success();
+  return op->emitOpError() << rule.operand << ": expected "
+                           << rule.getExpected() << ", got "
+                           << number.convertToDouble();
+}
+
 LogicalResult attn::verifyScale(Operation *op, const APFloat &scale,
                                 FloatType type) {
-  if (isFiniteIn(type, scale))
-    return success();
-  return op->emitOpError() << "scale: expected a number that is finite in "
-                           << type << ", got " << scale.convertToDouble();
+  return verifyNumber(op, {NumberRule::Kind::Finite, {}, type, "scale"}, scale);
+}
+
+LogicalResult attn::verifySoftcap(Operation *op, const APFloat &softcap,
+                                  FloatType type) {
+  return verifyNumber(
+      op, {NumberRule::Kind::PositiveWithReciprocal, {}, type, "softcap"},
+      softcap);
 }
 
 LogicalResult attn::verifyProjectionType(Operation *op, Value projection,
@@ -185,18 +236,4 @@ LogicalResult attn::verifyEps(Operation *op, const APFloat &eps,
     return success();
   return op->emitOpError() << "eps: expected a number >= 0 that is finite in "
                            << type << ", got " << eps.convertToDouble();
-}
-
-LogicalResult attn::verifySoftcap(Operation *op, const APFloat &softcap,
-                                  FloatType type) {
-  // The reciprocal is what logits are multiplied by; where it is finite, the
-  // type does not round the softcap itself to 0.
-  APFloat reciprocal(1.0 / softcap.convertToDouble());
-  if (!softcap.isNegative() && isFiniteIn(type, softcap) &&
-      isFiniteIn(type, reciprocal))
-    return success();
-  return op->emitOpError() << "softcap: expected a number > 0 that is finite "
-                              "in "
-                           << type << " with its reciprocal, got "
-                           << softcap.convertToDouble();
 }

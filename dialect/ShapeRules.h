@@ -55,6 +55,32 @@ SmallVector<ShapeRule> getShapeRules(LinearOp op);
 SmallVector<ShapeRule> getShapeRules(FeatureMapOp op);
 SmallVector<ShapeRule> getShapeRules(FavorOp op);
 
+/// One constraint on a number, which is an attribute or an operand of f32.
+struct NumberRule {
+  enum class Kind {
+    Finite,                ///< c13: finite in `type`
+    PositiveWithReciprocal ///< c14: > 0 and finite in `type`, as 1 / number is
+  };
+  Kind kind;
+  /// The operand, null where an attribute is meant.
+  Value value;
+  /// In which the number is computed with.
+  FloatType type;
+  /// "softcap"
+  std::string operand;
+
+  /// True if the rule holds for `number`.
+  bool holds(const APFloat &number) const;
+  /// "a number that is finite in f32"
+  std::string getExpected() const;
+  /// "'attn.gqa' op softcap: expected a number ...", for a message that goes on
+  /// with the number.
+  std::string describe(Operation *op) const;
+};
+
+/// The rules of the numbers that are operands of `op`.
+SmallVector<NumberRule> getNumberRules(SoftmaxFamilyInterface op);
+
 /// Adds to `rules` one of `kind`: `operand` is "key", `what` "head dim", `from`
 /// "from query" or empty.
 void addShapeRule(SmallVectorImpl<ShapeRule> &rules, ShapeRule::Kind kind,

@@ -158,7 +158,7 @@ Result<void> Arguments::addScalar(const Parameter &parameter,
       return argumentError(what, formatType(parameter), "a tensor");
     storeFromDouble(parameter.dtype,
                     number ? *number : static_cast<double>(*integer), &slot);
-    planned.push_back(0);
+    planned.push_back(slot);
     return {};
   }
   if (!integer)

@@ -8,6 +8,9 @@
 #include "runtime/KernelMemory.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
 
 namespace attn {
 
@@ -82,6 +85,28 @@ static Result<void> run(const Signature &signature, Kernel kernel,
                    "': can't allocate the memory that it needs"};
 }
 
+/// What the plan's `status` and `out` say is wrong.
+static Error brokenRule(const CompiledFunction &function, int64_t status,
+                        const std::vector<int64_t> &out) {
+  bool isNumber = status < 0;
+  uint64_t rule = isNumber ? -static_cast<uint64_t>(status) : status;
+  std::string text = rule <= function.rules.size()
+                         ? function.rules[rule - 1]
+                         : "function '" + function.signature.function +
+                               "': rule " + std::to_string(rule);
+  if (!isNumber)
+    return Error{ErrorCode::invalidArgument,
+                 text + " " + std::to_string(out[0]) + ", got " +
+                     std::to_string(out[1])};
+  double number;
+  std::memcpy(&number, &out[1], sizeof number);
+  char got[40];
+  // All digits of an f32; the sign of a NaN says nothing.
+  std::snprintf(got, sizeof got, "%.9g",
+                std::isnan(number) ? std::fabs(number) : number);
+  return Error{ErrorCode::invalidArgument, text + ", got " + got};
+}
+
 /// The sizes of the results for the inputs in `arguments`.
 static Result<std::vector<std::vector<int64_t>>>
 planResults(const CompiledFunction &function, const std::vector<Value> &inputs,
@@ -98,16 +123,8 @@ planResults(const CompiledFunction &function, const std::vector<Value> &inputs,
   if (in.empty())
     in.push_back(0);
   int64_t status = function.plan(in.data(), out.data());
-  if (status != 0) {
-    bool isKnown =
-        status > 0 && static_cast<size_t>(status) <= function.rules.size();
-    return Error{ErrorCode::invalidArgument,
-                 (isKnown ? function.rules[status - 1]
-                          : "function '" + signature.function + "': rule " +
-                                std::to_string(status)) +
-                     " " + std::to_string(out[0]) + ", got " +
-                     std::to_string(out[1])};
-  }
+  if (status != 0)
+    return brokenRule(function, status, out);
   std::vector<std::vector<int64_t>> sizes;
   size_t next = 0;
   for (const Parameter &result : signature.results) {

@@ -38,13 +38,14 @@ struct CompiledFunction {
   Signature signature;
 
   /// Texts of the rules that `plan` checks, rule k at index k - 1; the two
-  /// sizes are appended.
+  /// sizes, or the number, are appended.
   std::vector<std::string> rules;
 
-  /// `in`: for each argument in order its sizes, or its value (0 for floats).
-  /// `out`: the sizes of all results in order, with room for at least two.
-  /// Returns 0, or the number of a broken rule with the expected size in
-  /// out[0] and the size it got in out[1].
+  /// `in`: for each argument in order its sizes, or its value (the bits of a
+  /// float). `out`: the sizes of all results in order, with room for at least
+  /// two. Returns 0, or k if rule k is broken, with the expected size in out[0]
+  /// and the size it got in out[1], or -k, with the number in out[1] as the
+  /// bits of an f64.
   int64_t (*plan)(int64_t *in, int64_t *out) = nullptr;
 
   /// One pointer per argument, then one per result: to a memref descriptor for

@@ -36,6 +36,8 @@ void attn::addSource(OpPassManager &pm) {
   pm.addPass(createWidenBooleans());
   // Each function has its plan; nothing after this needs to check a size.
   pm.addPass(createEmitPlan());
+  // Numbers that no plan can look at are NaN where they break a rule.
+  pm.addNestedPass<func::FuncOp>(createGuardNumbers());
 }
 
 void attn::addBufferization(OpPassManager &pm) {

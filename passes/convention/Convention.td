@@ -115,11 +115,14 @@ def EmitPlan : Pass<"attn-emit-plan", "ModuleOp"> {
     NAME.plan(in, out) -> i64 that computes, from the sizes of the tensors and
     the values of the scalars that a call passes, the sizes of its results. Its
     result is 0, or k if rule k between sizes is the first that the call breaks;
-    out then starts with the expected size and the size got. The texts of the
-    rules are the attribute `attn.rules` of the plan. What holds statically has
-    no rule. A size that depends on the elements of a tensor is refused.
+    out then starts with the expected size and the size got. It is -k if rule k
+    is about a number, `scale` or `softcap`; the second entry of out is then the
+    number, as the bits of an f64. The texts of the rules are the attribute
+    `attn.rules` of the plan. What holds statically has no rule, and neither has a
+    number that depends on the elements of a tensor. A size that does is refused.
 
-    `in` and `out` are arrays of i64; `out` has room for at least two.
+    `in` and `out` are arrays of i64; `out` has room for at least two. A scalar
+    argument of f32 is its bits.
 
     ```mlir
     func.func @f(%q: tensor<?x8x?x64xf32>, ...)
@@ -160,6 +163,25 @@ def WidenSums : Pass<"attn-widen-sums", "func::FuncOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def GuardNumbers : Pass<"attn-guard-numbers", "func::FuncOp"> {
+  let summary = "make numbers that break a rule NaN";
+  let description = [{
+    Needs: the source. Guarantees: a value of `scale` or `softcap` that does not
+    follow from the scalar arguments and the sizes of a call, so that its plan
+    can't refuse it, is NaN where it breaks c13 or c14, as are then all logits. All
+    others are left to the plan.
+
+    ```mlir
+    %c = tensor.extract %x[] : tensor<f32>
+    %o = attn.softmax %q, %k, %v softcap(%c) ...
+      ->
+    %holds = ... // 0 < %c < inf and 1 / %c < inf
+    %safe = arith.select %holds, %c, %nan : f32
+    %o = attn.softmax %q, %k, %v softcap(%safe) ...
+    ```
+  }];
 }
 
 def AddOutParams : Pass<"attn-add-out-params", "ModuleOp"> {

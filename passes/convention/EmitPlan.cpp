@@ -60,7 +60,8 @@ static LogicalResult addResultSizes(func::FuncOp copy, PlanRules &rules,
 }
 
 /// Writes the sizes, or what the first broken rule expected and got, and
-/// returns the number of that rule, 0 for none.
+/// returns the number of that rule, 0 for none. It is negative where the rule
+/// is about a number, which is written as the bits of an f64.
 static void finishPlan(OpBuilder &builder, Location loc, Value out,
                        const PlanRules &rules, ArrayRef<Value> sizes) {
   Type i64 = builder.getI64Type();
@@ -79,10 +80,16 @@ static void finishPlan(OpBuilder &builder, Location loc, Value out,
                                      otherwise)
           .getResult();
     };
-    Value number = arith::ConstantIntOp::create(builder, loc, k, 64);
-    status = select(number, status);
-    words[0] = select(toI64(rule.expected), words[0]);
-    words[1] = select(toI64(rule.got), words[1]);
+    bool isNumber = !rule.expected;
+    int64_t result = isNumber ? -static_cast<int64_t>(k) : k;
+    status =
+        select(arith::ConstantIntOp::create(builder, loc, result, 64), status);
+    words[0] = select(isNumber ? zero : toI64(rule.expected), words[0]);
+    Value got =
+        isNumber
+            ? arith::BitcastOp::create(builder, loc, i64, rule.got).getResult()
+            : toI64(rule.got);
+    words[1] = select(got, words[1]);
   }
   for (auto [index, word] : llvm::enumerate(words)) {
     Value address = LLVM::GEPOp::create(

@@ -6,6 +6,8 @@
 
 #include "passes/convention/PlanRules.h"
 
+#include "passes/convention/NumberChecks.h"
+
 using namespace mlir;
 using namespace mlir::attn;
 using arith::CmpIPredicate;
@@ -24,7 +26,8 @@ FailureOr<Value> PlanRules::getSize(DimRef ref) {
 
 LogicalResult PlanRules::addRules(Operation *op) {
   if (auto attention = dyn_cast<SoftmaxFamilyInterface>(op)) {
-    if (failed(addShapeRules(op, getShapeRules(attention))))
+    if (failed(addShapeRules(op, getShapeRules(attention))) ||
+        failed(addNumberRules(attention)))
       return failure();
     return addCaptureRules(attention);
   }
@@ -116,6 +119,26 @@ LogicalResult PlanRules::addShapeRules(Operation *op,
       return failure();
     Value broken = buildBroken(rule.kind, *expected, *got);
     rules.push_back({broken, *expected, *got, rule.describe(op)});
+  }
+  return success();
+}
+
+/// c13 and c14 of values. What depends on elements of tensors is left to pass
+/// attn-guard-numbers.
+LogicalResult PlanRules::addNumberRules(SoftmaxFamilyInterface op) {
+  Location loc = op.getLoc();
+  for (const NumberRule &rule : getNumberRules(op)) {
+    if (!followsFromCall(rule.value))
+      continue;
+    FailureOr<Value> number = resolver.getScalar(rule.value);
+    if (failed(number))
+      return failure();
+    Value holds = buildHolds(builder, loc, rule, *number);
+    Value never = arith::ConstantIntOp::create(builder, loc, false, 1);
+    Value broken = compare(CmpIPredicate::eq, holds, never);
+    Value wide =
+        arith::ExtFOp::create(builder, loc, builder.getF64Type(), *number);
+    rules.push_back({broken, Value(), wide, rule.describe(op)});
   }
   return success();
 }

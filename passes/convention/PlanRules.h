@@ -13,12 +13,12 @@
 
 namespace mlir::attn {
 
-/// One rule. `text` ends where the two sizes belong: "... expected batch (from
-/// query)".
+/// One rule. `text` ends where the two sizes belong, "... expected batch (from
+/// query)", or the number, "... expected a number that is finite in f32".
 struct PlanRule {
   Value broken;   ///< i1
-  Value expected; ///< index
-  Value got;      ///< index
+  Value expected; ///< index, null beside a number
+  Value got;      ///< index, or a number of f64
   std::string text;
 };
 
@@ -42,6 +42,7 @@ private:
   LogicalResult addShapeRules(Operation *op, ArrayRef<ShapeRule> shapeRules);
   /// Whether two sizes break a rule of `kind`, an i1.
   Value buildBroken(ShapeRule::Kind kind, Value expected, Value got);
+  LogicalResult addNumberRules(SoftmaxFamilyInterface op);
   LogicalResult addCaptureRules(SoftmaxFamilyInterface op);
   LogicalResult addCastRules(tensor::CastOp op);
   LogicalResult addConcatRules(tensor::ConcatOp op);

@@ -7,8 +7,10 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -16,6 +18,58 @@ using namespace mlir::attn;
 /// Longest chain of operations that a size may depend on. Sizes are resolved by
 /// recursion; a longer chain would run out of stack.
 static constexpr int maxDepth = 500;
+
+/// True for operations that a plan can do.
+static bool isScalarOp(Operation *op) {
+  return op->getNumRegions() == 0 &&
+         (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(
+              op) ||
+          isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+              op->getDialect())) &&
+         llvm::none_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>) &&
+         llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+}
+
+/// True if `dim` is a constant, or a size of an argument of the function.
+static bool isKnownDim(tensor::DimOp dim) {
+  std::optional<int64_t> index = dim.getConstantIndex();
+  Value tensor = dim.getSource();
+  while (auto cast = tensor.getDefiningOp<tensor::CastOp>())
+    tensor = cast.getSource();
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (!index || !type || *index < 0 || *index >= type.getRank())
+    return false;
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  return !type.isDynamicDim(*index) ||
+         (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+}
+
+bool attn::followsFromCall(Value number) {
+  // Each value once: a chain of squares has more paths than any program lines.
+  SetVector<Value> values;
+  values.insert(number);
+  for (size_t next = 0; next < values.size(); ++next) {
+    Value value = values[next];
+    // Far above what anybody writes, and below what a resolver takes.
+    if (values.size() > maxDepth / 2 || !value.getType().isIntOrIndexOrFloat())
+      return false;
+    Operation *owner = value.getDefiningOp();
+    if (!owner) {
+      if (!isa<func::FuncOp>(value.getParentBlock()->getParentOp()))
+        return false;
+      continue;
+    }
+    if (auto dim = dyn_cast<tensor::DimOp>(owner)) {
+      if (!isKnownDim(dim))
+        return false;
+      continue;
+    }
+    if (!isScalarOp(owner))
+      return false;
+    values.insert_range(owner->getOperands());
+  }
+  return true;
+}
 
 SizeResolver::SizeResolver(func::FuncOp function, OpBuilder &builder, Value in)
     : function(function), builder(builder), in(in) {
@@ -115,9 +169,9 @@ FailureOr<Value> SizeResolver::getScalar(Value value) {
 FailureOr<Value> SizeResolver::buildScalar(Value value) {
   Location loc = function.getLoc();
   Type type = value.getType();
-  if (!type.isIntOrIndex())
+  if (!type.isIntOrIndexOrFloat())
     return emitError(value.getLoc())
-           << "size of a tensor: expected it to depend on integers, got "
+           << "size of a tensor: expected it to depend on numbers, got "
            << type;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     if (argument.getOwner() != &function.getBody().front())
@@ -129,7 +183,13 @@ FailureOr<Value> SizeResolver::buildScalar(Value value) {
       return arith::IndexCastOp::create(builder, loc, type, loaded).getResult();
     if (type.isInteger(64))
       return loaded;
-    return arith::TruncIOp::create(builder, loc, type, loaded).getResult();
+    if (!isa<FloatType>(type))
+      return arith::TruncIOp::create(builder, loc, type, loaded).getResult();
+    unsigned width = type.getIntOrFloatBitWidth();
+    if (width < 64)
+      loaded = arith::TruncIOp::create(builder, loc,
+                                       builder.getIntegerType(width), loaded);
+    return arith::BitcastOp::create(builder, loc, type, loaded).getResult();
   }
   Operation *owner = value.getDefiningOp();
   if (auto dim = dyn_cast<tensor::DimOp>(owner)) {
@@ -140,12 +200,7 @@ FailureOr<Value> SizeResolver::buildScalar(Value value) {
              << "expected a constant index of a dimension of the tensor";
     return getDim(dim.getSource(), *index);
   }
-  bool isScalarOp =
-      owner->getNumRegions() == 0 &&
-      (isa<affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp>(
-           owner) ||
-       isa_and_nonnull<arith::ArithDialect>(owner->getDialect()));
-  if (!isScalarOp)
+  if (!isScalarOp(owner))
     return owner->emitOpError() << "expected no size of a tensor to depend on "
                                    "its result";
   IRMapping mapping;

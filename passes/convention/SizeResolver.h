@@ -13,6 +13,10 @@
 
 namespace mlir::attn {
 
+/// True if a call's scalar arguments and the sizes of its tensors say what
+/// `number` is, so that SizeResolver::getScalar() can build it.
+bool followsFromCall(Value number);
+
 /// Builds sizes and scalars of a function in another function, in straight-line
 /// code that loads what it needs of the call from an array of i64: the sizes of
 /// each tensor argument, or the value of a scalar one, in order.
@@ -26,7 +30,7 @@ public:
   /// names the operation if it depends on more than the arguments' sizes.
   FailureOr<Value> getDim(Value tensor, int64_t dim);
 
-  /// The value of an integer or index that `function` computes.
+  /// The value of a number that `function` computes.
   FailureOr<Value> getScalar(Value value);
 
   /// True for sizes of arguments, which are those of buffers: never negative.

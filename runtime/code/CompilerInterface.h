@@ -22,7 +22,7 @@ using AttnCompilerFunction = void (*)(const char *request, size_t size,
 
 /// Raised when the bytes change: requests, replies or images, which are also in
 /// object files that were compiled ahead of time.
-static constexpr uint64_t attnInterfaceVersion = 6;
+static constexpr uint64_t attnInterfaceVersion = 7;
 
 /// What the library was built with.
 uint64_t attnCompilerVersion();

@@ -105,3 +105,29 @@ func.func @broadcast(%q: tensor<1x1x?x4xf32>, %k: tensor<1x1x3x4xf32>,
       -> tensor<1x1x?x4xf32>
   return %o : tensor<1x1x?x4xf32>
 }
+
+// Numbers that follow from scalars and sizes have rules, whose numbers are
+// negative in what the plan returns. One that a tensor holds has none.
+// CHECK-LABEL: func.func @numbers.plan(
+// CHECK-SAME:    %[[IN:[^:]*]]: !llvm.ptr, %[[OUT:[^:]*]]: !llvm.ptr) -> i64
+// CHECK-SAME:    attn.rules = ["'attn.softmax' op scale: expected a number that is finite in f32", "'attn.softmax' op softcap: expected a number > 0 that is finite in f32 with its reciprocal"]
+// CHECK-DAG:     %[[AT:.*]] = llvm.getelementptr %[[IN]][4]
+// CHECK-DAG:     %[[WORD:.*]] = llvm.load %[[AT]]
+// CHECK-DAG:     %[[BITS:.*]] = arith.trunci %[[WORD]] : i64 to i32
+// CHECK-DAG:     %[[S:.*]] = arith.bitcast %[[BITS]] : i32 to f32
+// CHECK-DAG:     %[[GOT:.*]] = arith.extf %[[S]] : f32 to f64
+// CHECK-DAG:     %[[GOT_BITS:.*]] = arith.bitcast %[[GOT]] : f64 to i64
+// CHECK-DAG:     arith.select %{{.*}}, %c-2_i64
+// CHECK-DAG:     arith.select %{{.*}}, %c-1_i64
+// CHECK-DAG:     arith.select %{{.*}}, %[[GOT_BITS]]
+func.func @numbers(%q: tensor<1x1x?x4xf32>, %s: f32, %c: f32, %x: tensor<f32>)
+    -> tensor<1x1x?x4xf32> {
+  %p = attn.softmax %q, %q, %q scale(%s : f32) softcap(%c : f32)
+      : (tensor<1x1x?x4xf32>, tensor<1x1x?x4xf32>, tensor<1x1x?x4xf32>)
+      -> tensor<1x1x?x4xf32>
+  %e = tensor.extract %x[] : tensor<f32>
+  %o = attn.softmax %p, %q, %q scale(%e : f32)
+      : (tensor<1x1x?x4xf32>, tensor<1x1x?x4xf32>, tensor<1x1x?x4xf32>)
+      -> tensor<1x1x?x4xf32>
+  return %o : tensor<1x1x?x4xf32>
+}

@@ -1,123 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Calls of functions whose machine code is written here in C++, so that every
-// check of the runtime is seen from both sides without a compiler.
+// Calls and what is checked before their kernel runs.
 
-#include "runtime/Call.h"
-#include "runtime/KernelMemory.h"
+#include "CallFixture.h"
 
-#include <cstring>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 using namespace attn;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace {
-
-/// A memref descriptor of rank 2 as machine code sees it.
-struct Matrix {
-  float *allocated, *aligned;
-  int64_t offset, sizes[2], strides[2];
-  float &at(int64_t i, int64_t j) {
-    return aligned[offset + i * strides[0] + j * strides[1]];
-  }
-};
-
-int kernelRuns = 0;
-
-/// scaled(a: ?x3, b: ?x3, n: index, s: f32, m: i32) -> ?x3, a + n m s b.
-void kernel(void **arguments) {
-  ++kernelRuns;
-  auto &a = *static_cast<Matrix *>(arguments[0]);
-  auto &b = *static_cast<Matrix *>(arguments[1]);
-  int64_t n = *static_cast<int64_t *>(arguments[2]);
-  float s = *static_cast<float *>(arguments[3]);
-  int32_t m = *static_cast<int32_t *>(arguments[4]);
-  auto &out = *static_cast<Matrix *>(arguments[5]);
-  ASSERT_EQ(a.strides[1], 1);
-  ASSERT_EQ(reinterpret_cast<uintptr_t>(a.aligned) % sizeof(float), 0u);
-  ASSERT_EQ(b.strides[1], 1);
-  ASSERT_EQ(out.strides[1], 1);
-  for (int64_t i = 0; i < out.sizes[0]; ++i)
-    for (int64_t j = 0; j < out.sizes[1]; ++j)
-      out.at(i, j) = a.at(i, j) + n * m * s * b.at(i, j);
-}
-
-/// in: a0 a1 b0 b1 n s m.
-int64_t plan(int64_t *in, int64_t *out) {
-  if (in[0] != in[2]) {
-    out[0] = in[0];
-    out[1] = in[2];
-    return 1;
-  }
-  out[0] = in[0];
-  out[1] = in[1];
-  return 0;
-}
-
-Parameter tensorType(std::vector<int64_t> sizes, std::string name,
-                     DType dtype = DType::f32) {
-  Parameter parameter;
-  parameter.dtype = dtype;
-  parameter.sizes = std::move(sizes);
-  parameter.name = std::move(name);
-  return parameter;
-}
-
-Parameter scalarType(Parameter::Kind kind, DType dtype, std::string name) {
-  Parameter parameter = tensorType({}, std::move(name), dtype);
-  parameter.kind = kind;
-  return parameter;
-}
-
-CompiledFunction scaled() {
-  CompiledFunction function;
-  function.signature.function = "scaled";
-  function.signature.arguments = {
-      tensorType({-1, 3}, "a"), tensorType({-1, 3}, "b"),
-      scalarType(Parameter::Kind::index, DType::i64, "n"),
-      scalarType(Parameter::Kind::scalar, DType::f32, ""),
-      scalarType(Parameter::Kind::scalar, DType::i32, "m")};
-  function.signature.results = {tensorType({-1, 3}, "out")};
-  function.rules = {"'scaled' b: expected rows (from a)"};
-  function.plan = plan;
-  function.kernel = kernel;
-  return function;
-}
-
-class Call : public testing::Test {
-protected:
-  void SetUp() override { kernelRuns = 0; }
-
-  TensorView view(float *data, std::vector<int64_t> sizes,
-                  std::vector<int64_t> strides = {}) {
-    return {data, DType::f32, std::move(sizes), std::move(strides)};
-  }
-  std::vector<Value> inputs(Value first) {
-    return {first, view(b, {2, 3}), int64_t(2), 0.5, int64_t(3)};
-  }
-  std::vector<Value> inputs() { return inputs(view(a, {2, 3})); }
-
-  /// The message of a call that must fail without running the kernel.
-  std::string errorOf(const std::vector<Value> &inputs) {
-    Result<std::vector<Tensor>> results = callFunction(function, inputs);
-    EXPECT_FALSE(results.ok());
-    EXPECT_EQ(kernelRuns, 0);
-    return results ? "" : results.error().message;
-  }
-  std::string errorInto(const std::vector<TensorView> &outputs) {
-    Result<void> done = callFunctionInto(function, inputs(), outputs);
-    EXPECT_FALSE(done.ok());
-    EXPECT_EQ(kernelRuns, 0);
-    return done ? "" : done.error().message;
-  }
-
-  float a[6] = {1, 2, 3, 4, 5, 6};
-  float b[6] = {10, 20, 30, 40, 50, 60};
-  CompiledFunction function = scaled();
-};
 
 TEST_F(Call, results_are_allocated) {
   Result<std::vector<Tensor>> results = callFunction(function, inputs());
@@ -297,6 +190,17 @@ TEST_F(Call, negative_output_strides) {
   EXPECT_THAT(out, ElementsAre(124, 155, 186, 31, 62, 93));
 }
 
+TEST_F(Call, output_strides_that_share_elements) {
+  // Rows of three that start one apart, in either direction, or nowhere else.
+  float out[6];
+  for (std::vector<int64_t> strides :
+       {std::vector<int64_t>{-1, 1}, {1, 1}, {2, 1}, {-2, 1}, {0, 1}})
+    EXPECT_EQ(errorInto({view(out + 2, {2, 3}, strides)}),
+              "function 'scaled' result 0 (out): expected strides that keep "
+              "elements apart, got elements that may overlap")
+        << strides[0];
+}
+
 TEST_F(Call, unsigned_bytes_pass_as_i8) {
   function.signature.arguments[0] = tensorType({-1}, "bytes", DType::i8);
   function.signature.arguments.resize(1);
@@ -311,37 +215,6 @@ TEST_F(Call, unsigned_bytes_pass_as_i8) {
       callFunction(function, {TensorView{bytes, DType::u8, {2}, {}}}).ok());
   EXPECT_FALSE(
       callFunction(function, {TensorView{bytes, DType::i1, {2}, {}}}).ok());
-}
-
-TEST_F(Call, kernels_that_run_out_of_memory) {
-  static void *first;
-  function.kernel = [](void **) {
-    first = kernelAllocate(100);
-    kernelFree(kernelAllocateAligned(64, 100));
-    // A block of huge pages, usable to its end.
-    size_t large = (size_t(1) << 22) + 5;
-    void *block = kernelAllocate(large);
-    std::memset(block, 1, large);
-    kernelFree(block);
-    kernelAllocate(SIZE_MAX / 2);
-    ADD_FAILURE() << "the kernel went on";
-  };
-  EXPECT_EQ(errorOf(inputs()),
-            "function 'scaled': can't allocate the memory that it needs");
-  EXPECT_NE(first, nullptr);
-  function.kernel = [](void **) { kernelAllocateAligned(64, SIZE_MAX - 100); };
-  EXPECT_THAT(errorOf(inputs()), HasSubstr("can't allocate"));
-  // Outside of a call there is nothing to leave.
-  EXPECT_EQ(kernelAllocate(SIZE_MAX / 2), nullptr);
-  // Afterwards everything works as before.
-  function.kernel = kernel;
-  EXPECT_TRUE(callFunction(function, inputs()).ok());
-}
-
-TEST_F(Call, more_scores_than_any_memory) {
-  SizeSource huge{SizeSource::Kind::constant, int64_t(1) << 30, 0, 0};
-  function.attentions = {{huge, huge, huge, huge, huge, huge}};
-  EXPECT_THAT(errorOf(inputs()), HasSubstr("at most 2^56 scores"));
 }
 
 TEST_F(Call, tile_counts) {
