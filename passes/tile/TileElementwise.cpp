@@ -9,7 +9,9 @@
 #include "passes/tile/Tile.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_TILEELEMENTWISE
@@ -124,11 +126,22 @@ LogicalResult attn::tileElementwise(RewriterBase &rewriter,
   return success();
 }
 
+/// %r:2 = linalg.generic outs(%x, %y)  ->  %r = linalg.generic outs(%x)
+/// where nobody reads %r#1. A loop would have no result for it, and have to
+/// allocate what each of its iterations computes.
+static LogicalResult dropUnusedResults(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
 namespace {
 
 struct TileElementwisePass
     : public attn::impl::TileElementwiseBase<TileElementwisePass> {
   void runOnOperation() override {
+    if (failed(dropUnusedResults(getOperation())))
+      return signalPassFailure();
     SmallVector<linalg::LinalgOp> ops;
     getOperation().walk([&](linalg::LinalgOp op) { ops.push_back(op); });
     ExplainingRewriter rewriter(*this, &getContext());

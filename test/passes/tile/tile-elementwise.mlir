@@ -73,3 +73,27 @@ func.func @no_elements(%x: tensor<?x0xf32>) -> tensor<?x0xf32> {
   } -> tensor<?x0xf32>
   return %a : tensor<?x0xf32>
 }
+
+// A result that nobody reads is not computed: a loop has no place for it.
+// CHECK-LABEL: func.func @unused_result(
+// CHECK:         scf.forall {{.*}} shared_outs(%{{[^,]*}} = %{{[^,]*}}) -> (tensor<?x?xf32>)
+// CHECK:           linalg.generic {{.*}} outs(%{{[^,]*}} : tensor<?x?xf32>)
+// CHECK:             arith.negf
+// CHECK-NOT:         math.exp
+// CHECK:           scf.forall.in_parallel
+// CHECK-NEXT:        tensor.parallel_insert_slice
+// CHECK-NEXT:      }
+func.func @unused_result(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>)
+    -> tensor<?x?xf32> {
+  %r:2 = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>,
+                       affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x?xf32>) outs(%y, %y : tensor<?x?xf32>, tensor<?x?xf32>) {
+  ^bb0(%in: f32, %a: f32, %b: f32):
+    %n = arith.negf %in : f32
+    %e = math.exp %in : f32
+    linalg.yield %n, %e : f32, f32
+  } -> (tensor<?x?xf32>, tensor<?x?xf32>)
+  return %r#0 : tensor<?x?xf32>
+}
