@@ -16,6 +16,9 @@ struct Difference {
   /// sqrt(sum (got - expected)^2 / sum expected^2) where both are finite; the
   /// absolute RMS where the expected values are all 0.
   double relativeRms = 0;
+  /// Elements that are finite in both, and those that are the same infinity or
+  /// NaN in both.
+  int64_t finite = 0, sameKind = 0;
   /// Elements where one is NaN or infinite and the other isn't the same.
   int64_t kindMismatches = 0;
   /// Elements beyond absolute + relative * |expected|, mismatches included.
@@ -36,12 +39,22 @@ struct Tolerance {
   double bound = 0;
 };
 
-/// The bound for a result of this type: relative RMS by dtype, and for a
-/// log-sum-exp the largest difference. `input` is the type of the attention's
-/// operands.
-Tolerance defaultTolerance(const Parameter &result, DType input);
+/// The bound for a result: relative RMS by its type, or by the narrower one
+/// that numbers are rounded to on the way, and for a log-sum-exp the largest
+/// difference.
+Tolerance defaultTolerance(const Parameter &result);
 
 bool isWithin(const Difference &difference, Tolerance tolerance);
+
+/// "max abs error 1e-07, relative rms 2e-08", the numbers of elements that are
+/// not finite in front where there are any: "2 of 8 elements differ in NaN or
+/// infinity". No error is one of no elements. `relative` leaves out what comes
+/// after the first error.
+std::string formatErrors(const Difference &difference, bool relative = true);
+
+/// "min 0, max 3, mean 1.5" of the finite elements, with the numbers of others:
+/// "2 NaN, 1 infinite"; empty where there is no element.
+std::string formatRange(const Tensor &tensor);
 
 /// "[[1, 2], [3, 4]]" with as many digits as the type carries.
 std::string formatElements(const Tensor &tensor);

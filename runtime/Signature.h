@@ -23,6 +23,12 @@ struct Parameter {
   std::string name;
   /// For results: the logarithm of the sum of exponentials of an attention.
   bool isLogSumExp = false;
+  /// For results: the narrowest type that a number is rounded to on the way.
+  DType rounding = DType::f64;
+  /// For results: operations on the way at which a difference in rounding may
+  /// become a large one, "12:5: 'arith.fptosi' rounds to an integer". At
+  /// most 8.
+  std::vector<std::string> jumps = {};
 };
 
 struct Signature {

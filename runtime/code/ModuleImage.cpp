@@ -18,6 +18,10 @@ static void write(ByteWriter &bytes, const std::vector<Parameter> &parameters) {
       bytes.number(static_cast<uint64_t>(size));
     bytes.text(parameter.name);
     bytes.number(parameter.isLogSumExp);
+    bytes.number(static_cast<uint64_t>(parameter.rounding));
+    bytes.number(parameter.jumps.size());
+    for (const std::string &jump : parameter.jumps)
+      bytes.text(jump);
   }
 }
 
@@ -33,6 +37,11 @@ static std::vector<Parameter> readParameters(ByteReader &bytes) {
       size = static_cast<int64_t>(bytes.number());
     parameter.name = bytes.text();
     parameter.isLogSumExp = bytes.number(1);
+    parameter.rounding =
+        static_cast<DType>(bytes.number(static_cast<uint64_t>(DType::i64)));
+    parameter.jumps.resize(bytes.count());
+    for (std::string &jump : parameter.jumps)
+      jump = bytes.text();
   }
   return parameters;
 }

@@ -6,6 +6,7 @@
 #include "runtime/compile/Source.h"
 
 #include "dialect/Attn.h"
+#include "runtime/compile/Rounding.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
@@ -117,6 +118,9 @@ static CompiledFunction describeFunction(func::FuncOp function,
   for (mlir::Value result : terminator->getOperands()) {
     signature.results.push_back(*describeType(result.getType()));
     signature.results.back().name = nameOf(result, state);
+    Rounding rounding = findRounding(result);
+    signature.results.back().rounding = rounding.narrowest;
+    signature.results.back().jumps = std::move(rounding.jumps);
     if (auto op = result.getDefiningOp<mlir::attn::SoftmaxFamilyInterface>())
       signature.results.back().isLogSumExp = result == op.getLse();
   }

@@ -155,9 +155,9 @@ static std::string contract(const Chain &c, const std::string &result,
 std::string attn::test::irFor(const Chain &c) {
   std::string sum = name(c.sum);
   std::string a = typeOf(dimsOf(c, c.n, c.m, c.a), c.operand);
-  std::string b = typeOf(dimsOf(c, c.p, c.m, c.b), c.operand);
-  std::string v = typeOf(dimsOf(c, c.p, c.dv, c.v), c.operand);
-  std::string o = typeOf(dimsOf(c, c.n, c.dv, c.o), c.sum);
+  std::string b = typeOf(dimsOf(c, c.p, c.m, c.b), c.rightType());
+  std::string v = typeOf(dimsOf(c, c.p, c.dv, c.v), c.valueType());
+  std::string o = typeOf(dimsOf(c, c.n, c.dv, c.o), c.outType());
   std::string s = typeOf(dimsOf(c, c.n, c.p, c.scores), c.sum);
   std::string w = typeOf(dimsOf(c, c.n, c.p, false), c.sum);
   Dims perToken = c.batch;
@@ -220,8 +220,8 @@ static int64_t count(const Dims &dims) {
 
 Operands::Operands(const Chain &c) : c(c) {
   add(a, c.operand, dimsOf(c, c.n, c.m, c.a), 1);
-  add(b, c.operand, dimsOf(c, c.p, c.m, c.b), 2);
-  add(v, c.operand, dimsOf(c, c.p, c.dv, c.v), 3);
+  add(b, c.rightType(), dimsOf(c, c.p, c.m, c.b), 2);
+  add(v, c.valueType(), dimsOf(c, c.p, c.dv, c.v), 3);
   Dims perToken = c.batch;
   perToken.push_back(c.n);
   add(tokens, c.sum, perToken, 4);

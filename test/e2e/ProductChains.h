@@ -8,6 +8,8 @@
 
 #include "test/e2e/Harness.h"
 
+#include <optional>
+
 namespace attn::test {
 
 /// What the scores become on their way to the second product: the body of an
@@ -35,6 +37,12 @@ const Weights &weightsOf(const std::string &name);
 struct Chain {
   Weights weights;
   DType operand = DType::f32, sum = DType::f32;
+  /// Types of B, V and O where they are others than `operand` and `sum`, which
+  /// are those of A and of what is between the products.
+  std::optional<DType> right, value, out;
+  DType rightType() const { return right.value_or(operand); }
+  DType valueType() const { return value.value_or(operand); }
+  DType outType() const { return out.value_or(sum); }
   std::vector<int64_t> batch;
   int64_t n = 1, p = 1, m = 1, dv = 1;
   /// Whether the last dimensions change places.

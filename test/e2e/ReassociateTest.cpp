@@ -9,6 +9,7 @@
 #include "test/e2e/ProductChains.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -54,8 +55,9 @@ std::string check(const Target &target, const Chain &c, const std::string &mode,
     return got.error().message;
   if (spoil)
     spoil(operands);
-  std::string wrong = oracle::checkOutput(
-      toDoubles((*got)[0].view()), operands.expected(), toleranceOf(c.sum));
+  std::string wrong =
+      oracle::checkOutput(toDoubles((*got)[0].view()), operands.expected(),
+                          toleranceOf(std::max(c.sum, c.outType())));
   return wrong.empty() ? "" : wrong + "\n" + ir + remarks;
 }
 
@@ -96,6 +98,23 @@ Chain randomChain(const Weights &weights, std::mt19937 &random) {
   return c;
 }
 
+/// Operands and results of one chain in types of their own.
+struct MixedTypes {
+  DType operand, right, value, sum, out;
+};
+const MixedTypes mixedTypes[] = {
+    {DType::f32, DType::f32, DType::f64, DType::f32, DType::f64},
+    {DType::f32, DType::f64, DType::f32, DType::f64, DType::f64},
+    {DType::f32, DType::f64, DType::f32, DType::f32, DType::f32},
+    {DType::f64, DType::f32, DType::f64, DType::f64, DType::f64},
+    {DType::bf16, DType::bf16, DType::f32, DType::f32, DType::f32},
+    {DType::bf16, DType::f32, DType::bf16, DType::f32, DType::f32},
+    {DType::f32, DType::bf16, DType::bf16, DType::f32, DType::f32},
+    {DType::bf16, DType::bf16, DType::f32, DType::bf16, DType::f32},
+    {DType::bf16, DType::bf16, DType::bf16, DType::f32, DType::f64},
+    {DType::f16, DType::f16, DType::f64, DType::f16, DType::f64},
+};
+
 class Reassociate : public testing::TestWithParam<Weights> {};
 
 TEST_P(Reassociate, MatchesTheDefinitionInEitherOrder) {
@@ -118,6 +137,30 @@ TEST_P(Reassociate, MatchesTheDefinitionInEitherOrder) {
       } else {
         EXPECT_TRUE(mayHave || !hasOther);
       }
+    }
+  }
+}
+
+/// The result is what its types say, to the coarsest rounding on the way,
+/// whatever the order of products.
+TEST_P(Reassociate, MixedTypes) {
+  std::mt19937 random(11);
+  const std::vector<Target> &targets = allTargets();
+  size_t number = 0;
+  for (const MixedTypes &types : mixedTypes) {
+    Chain c = randomChain(GetParam(), random);
+    c.operand = types.operand;
+    c.right = types.right;
+    c.value = types.value;
+    c.sum = types.sum;
+    c.out = types.out;
+    const Target &target = targets[number++ % targets.size()];
+    if (!whyNotHere(target).empty())
+      continue;
+    for (const char *mode : {"always", "never"}) {
+      bool hasOther = false;
+      EXPECT_EQ(check(target, c, mode, hasOther), "")
+          << target.name << " " << mode;
     }
   }
 }

@@ -95,7 +95,7 @@ void expectDefined(const AttentionCase &c, const Tensors &inputs,
     EXPECT_EQ(output.dtype(), c.dtype) << name;
     Parameter type;
     type.dtype = c.dtype;
-    Tolerance tolerance = defaultTolerance(type, c.dtype);
+    Tolerance tolerance = defaultTolerance(type);
     Difference difference = compare(output, tensor);
     EXPECT_TRUE(isWithin(difference, tolerance))
         << name << ": relative rms " << difference.relativeRms

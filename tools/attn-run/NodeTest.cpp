@@ -122,9 +122,9 @@ static bool compareOutput(const std::string &name, const Tensor &got,
   double rtol = options.rtol.value_or(defaultRelative(got.dtype()));
   Difference difference = compare(got, expected, atol, rtol);
   bool isFine = difference.outside == 0;
-  std::printf("%s: %s, max abs error %.3g, %lld of %lld outside atol %.3g, "
-              "rtol %.3g\n",
-              name.c_str(), isFine ? "ok" : "MISMATCH", difference.maxAbs,
+  std::printf("%s: %s, %s, %lld of %lld outside atol %.3g, rtol %.3g\n",
+              name.c_str(), isFine ? "ok" : "MISMATCH",
+              formatErrors(difference, /*relative=*/false).c_str(),
               static_cast<long long>(difference.outside),
               static_cast<long long>(got.numElements()), atol, rtol);
   if (!isFine)

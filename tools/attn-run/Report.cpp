@@ -31,23 +31,10 @@ void printSummary(const Signature &signature,
                   const std::vector<Tensor> &results) {
   for (size_t i = 0; i < results.size(); ++i) {
     const Tensor &result = results[i];
-    double low = INFINITY, high = -INFINITY, sum = 0;
-    int64_t nans = 0;
-    for (int64_t k = 0; k < result.numElements(); ++k) {
-      double value = result.at(k);
-      nans += std::isnan(value);
-      low = std::fmin(low, value);
-      high = std::fmax(high, value);
-      sum += value;
-    }
-    std::printf("%s: %s", resultName(signature, i).c_str(),
-                formatType(result.dtype(), result.sizes()).c_str());
-    if (result.numElements() > 0)
-      std::printf(", min %.6g, max %.6g, mean %.6g", low, high,
-                  sum / static_cast<double>(result.numElements()));
-    if (nans > 0)
-      std::printf(", %lld NaN", static_cast<long long>(nans));
-    std::printf("\n");
+    std::string range = formatRange(result);
+    std::printf("%s: %s%s%s\n", resultName(signature, i).c_str(),
+                formatType(result.dtype(), result.sizes()).c_str(),
+                range.empty() ? "" : ", ", range.c_str());
   }
 }
 
@@ -106,14 +93,28 @@ static double defaultElementTolerance(DType dtype) {
   }
 }
 
-Result<bool> checkExpected(const Options &options, const Signature &signature,
-                           const std::vector<Tensor> &results) {
+/// Says where rounding alone may have decided on a result.
+static void printJumps(const Options &options, const Parameter &result) {
+  for (const std::string &jump : result.jumps)
+    std::printf("  %s:%s: where rounding alone decides, devices differ\n",
+                options.file.c_str(), jump.c_str());
+}
+
+/// What a mismatch of `result` says of the compiler.
+static Agreement mismatchOf(const Parameter &result) {
+  return result.jumps.empty() ? Agreement::mismatch : Agreement::unclear;
+}
+
+Result<Agreement> checkExpected(const Options &options,
+                                const Signature &signature,
+                                const std::vector<Tensor> &results) {
   Result<std::vector<size_t>> bound =
       bindSpecs(options.expected, signature.results, "--expect");
   if (!bound)
     return bound.error();
-  bool isFine = true;
+  Agreement agreement = Agreement::ok;
   for (size_t i = 0; i < bound->size(); ++i) {
+    const Parameter &result = signature.results[(*bound)[i]];
     const Tensor &got = results[(*bound)[i]];
     std::string name = resultName(signature, (*bound)[i]);
     Result<OwnedValue> value =
@@ -129,7 +130,7 @@ Result<bool> checkExpected(const Options &options, const Signature &signature,
       std::printf("expect %s: MISMATCH: expected %s, got %s\n", name.c_str(),
                   formatType(expected->dtype(), expected->sizes()).c_str(),
                   formatType(got.dtype(), got.sizes()).c_str());
-      isFine = false;
+      agreement = Agreement::mismatch;
       continue;
     }
     double tolerance = defaultElementTolerance(got.dtype());
@@ -137,16 +138,19 @@ Result<bool> checkExpected(const Options &options, const Signature &signature,
     double rtol = options.rtol.value_or(tolerance);
     Difference difference = compare(got, *expected, atol, rtol);
     bool isWithinBounds = difference.outside == 0;
-    std::printf("expect %s: %s, max abs error %.3g, %lld of %lld outside atol "
+    std::printf("expect %s: %s, %s, %lld of %lld outside atol "
                 "%.3g, rtol %.3g\n",
                 name.c_str(), isWithinBounds ? "ok" : "MISMATCH",
-                difference.maxAbs, static_cast<long long>(difference.outside),
+                formatErrors(difference, /*relative=*/false).c_str(),
+                static_cast<long long>(difference.outside),
                 static_cast<long long>(got.numElements()), atol, rtol);
-    if (!isWithinBounds)
-      printWorst(difference, got, *expected);
-    isFine &= isWithinBounds;
+    if (isWithinBounds)
+      continue;
+    printWorst(difference, got, *expected);
+    printJumps(options, result);
+    agreement = std::max(agreement, mismatchOf(result));
   }
-  return isFine;
+  return agreement;
 }
 
 DType operandType(const Signature &signature) {
@@ -158,33 +162,39 @@ DType operandType(const Signature &signature) {
   return narrowest;
 }
 
-bool printComparison(const Options &options, const Signature &signature,
-                     const std::string &label,
-                     const std::vector<Tensor> &results,
-                     const std::vector<Tensor> &expected) {
-  bool isFine = true;
+Agreement printComparison(const Options &options, const Signature &signature,
+                          const std::string &label,
+                          const std::vector<Tensor> &results,
+                          const std::vector<Tensor> &expected) {
+  Agreement agreement = Agreement::ok;
   for (size_t i = 0; i < results.size(); ++i) {
     const Parameter &result = signature.results[i];
-    Tolerance tolerance = defaultTolerance(result, operandType(signature));
+    std::string name = resultName(signature, i);
+    if (results[i].sizes() != expected[i].sizes()) {
+      std::printf("%s %s: MISMATCH: expected %s, got %s\n", label.c_str(),
+                  name.c_str(),
+                  formatType(result.dtype, expected[i].sizes()).c_str(),
+                  formatType(result.dtype, results[i].sizes()).c_str());
+      agreement = Agreement::mismatch;
+      continue;
+    }
+    Tolerance tolerance = defaultTolerance(result);
     bool isAbsolute = tolerance.kind == Tolerance::Kind::maxAbs;
     tolerance.bound =
         (isAbsolute ? options.atol : options.rtol).value_or(tolerance.bound);
-    bool isSameShape = results[i].sizes() == expected[i].sizes();
-    Difference difference;
-    if (isSameShape)
-      difference = compare(results[i], expected[i]);
-    bool isClose = isSameShape && isWithin(difference, tolerance);
-    std::printf("%s %s: %s, max abs error %.3g, relative rms %.3g, "
-                "tolerance %.3g (%s)\n",
-                label.c_str(), resultName(signature, i).c_str(),
-                isClose ? "ok" : "MISMATCH", difference.maxAbs,
-                difference.relativeRms, tolerance.bound,
+    Difference difference = compare(results[i], expected[i]);
+    bool isClose = isWithin(difference, tolerance);
+    std::printf("%s %s: %s, %s, tolerance %.3g (%s)\n", label.c_str(),
+                name.c_str(), isClose ? "ok" : "MISMATCH",
+                formatErrors(difference).c_str(), tolerance.bound,
                 isAbsolute ? "max abs" : "relative rms");
-    if (!isClose && isSameShape)
-      printWorst(difference, results[i], expected[i]);
-    isFine &= isClose;
+    if (isClose)
+      continue;
+    printWorst(difference, results[i], expected[i]);
+    printJumps(options, result);
+    agreement = std::max(agreement, mismatchOf(result));
   }
-  return isFine;
+  return agreement;
 }
 
 Result<std::vector<Tensor>> callReference(const Options &options,
@@ -203,9 +213,10 @@ Result<std::vector<Tensor>> callReference(const Options &options,
   return reference->call(function, inputs);
 }
 
-Result<bool> checkReference(const Options &options, const Signature &signature,
-                            const std::vector<Value> &inputs,
-                            const std::vector<Tensor> &results) {
+Result<Agreement> checkReference(const Options &options,
+                                 const Signature &signature,
+                                 const std::vector<Value> &inputs,
+                                 const std::vector<Tensor> &results) {
   Result<std::vector<Tensor>> expected =
       callReference(options, "source", signature.function, inputs);
   if (!expected)

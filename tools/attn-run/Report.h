@@ -14,8 +14,15 @@ namespace attn::run {
 /// "hit", "miss" or "off".
 const char *name(CacheUse::State state);
 
+/// How results agree with others, from better to worse.
+enum class Agreement {
+  ok,
+  unclear, ///< they differ where rounding alone may have decided
+  mismatch
+};
+
 /// The narrowest float that comes in, f64 if none does: the type of what is
-/// multiplied, which decides on the bound for log-sum-exp and on the peak.
+/// multiplied, which decides on the peak.
 DType operandType(const Signature &signature);
 
 /// One line per result with its type, range and mean.
@@ -30,16 +37,18 @@ void printWorst(const Difference &difference, const Tensor &got,
 Result<void> writeOutputs(const Options &options, const Signature &signature,
                           const std::vector<Tensor> &results);
 
-/// Compares with the --expect options; false on a mismatch.
-Result<bool> checkExpected(const Options &options, const Signature &signature,
-                           const std::vector<Tensor> &results);
+/// Compares with the --expect options.
+Result<Agreement> checkExpected(const Options &options,
+                                const Signature &signature,
+                                const std::vector<Tensor> &results);
 
 /// Compares results with those of another run, one line each that starts with
-/// `label`; false on a mismatch.
-bool printComparison(const Options &options, const Signature &signature,
-                     const std::string &label,
-                     const std::vector<Tensor> &results,
-                     const std::vector<Tensor> &expected);
+/// `label`, with the operations at which rounding may have decided where they
+/// differ.
+Agreement printComparison(const Options &options, const Signature &signature,
+                          const std::string &label,
+                          const std::vector<Tensor> &results,
+                          const std::vector<Tensor> &expected);
 
 /// What the reference device computes from the IR after stage `stage`.
 Result<std::vector<Tensor>> callReference(const Options &options,
@@ -47,10 +56,11 @@ Result<std::vector<Tensor>> callReference(const Options &options,
                                           const std::string &function,
                                           const std::vector<Value> &inputs);
 
-/// Compares with what the reference device computes; false on a mismatch.
-Result<bool> checkReference(const Options &options, const Signature &signature,
-                            const std::vector<Value> &inputs,
-                            const std::vector<Tensor> &results);
+/// Compares with what the reference device computes.
+Result<Agreement> checkReference(const Options &options,
+                                 const Signature &signature,
+                                 const std::vector<Value> &inputs,
+                                 const std::vector<Tensor> &results);
 
 } // namespace attn::run
 

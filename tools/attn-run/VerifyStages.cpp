@@ -19,10 +19,13 @@ static std::string folderOf(const std::string &stage) {
 Result<bool> verifyStages(const Options &options, const Signature &signature,
                           const std::vector<Value> &inputs,
                           const std::vector<Tensor> &results) {
-  std::string first;
-  auto note = [&](const std::string &stage, bool isFine) {
-    if (!isFine && first.empty())
+  // The first stage that is to blame, and the first that may be right.
+  std::string first, firstUnclear;
+  auto note = [&](const std::string &stage, Agreement agreement) {
+    if (agreement == Agreement::mismatch && first.empty())
       first = stage;
+    if (agreement == Agreement::unclear && firstUnclear.empty())
+      firstUnclear = stage;
   };
   Result<std::vector<Tensor>> reference =
       callReference(options, "source", signature.function, inputs);
@@ -31,7 +34,8 @@ Result<bool> verifyStages(const Options &options, const Signature &signature,
                  "stage source: " + reference.error().message};
   if (!options.expected.empty()) {
     std::printf("after source:\n");
-    Result<bool> asExpected = checkExpected(options, signature, *reference);
+    Result<Agreement> asExpected =
+        checkExpected(options, signature, *reference);
     if (!asExpected)
       return asExpected.error();
     note("source", *asExpected);
@@ -48,12 +52,16 @@ Result<bool> verifyStages(const Options &options, const Signature &signature,
   }
   note("cpu",
        printComparison(options, signature, "after cpu", results, *reference));
-  if (first.empty())
-    std::printf("no stage changes a result\n");
-  else
+  if (!first.empty())
     std::printf("first stage that changes a result: %s (%s)\n", first.c_str(),
                 folderOf(first).c_str());
-  return first.empty();
+  else if (!firstUnclear.empty())
+    std::printf("results differ after %s, but no stage is to blame where "
+                "rounding alone decides\n",
+                firstUnclear.c_str());
+  else
+    std::printf("no stage changes a result\n");
+  return first.empty() && firstUnclear.empty();
 }
 
 } // namespace attn::run

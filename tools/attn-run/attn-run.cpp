@@ -134,10 +134,10 @@ static int runFunction(const Options &options, const Program &program) {
     printSummary(*signature, *results);
   if (Result<void> done = writeOutputs(options, *signature, *results); !done)
     return fail(done.error());
-  Result<bool> asExpected = checkExpected(options, *signature, *results);
+  Result<Agreement> asExpected = checkExpected(options, *signature, *results);
   if (!asExpected)
     return fail(asExpected.error());
-  Result<bool> asReference = true;
+  Result<Agreement> asReference = Agreement::ok;
   if (options.check)
     asReference = checkReference(options, *signature, inputs, *results);
   if (!asReference)
@@ -154,7 +154,9 @@ static int runFunction(const Options &options, const Program &program) {
       return fail(json.error());
     std::printf("%s\n", json->c_str());
   }
-  return *asExpected && *asReference && *asEveryStage ? 0 : exitMismatch;
+  bool isFine = *asExpected == Agreement::ok && *asReference == Agreement::ok &&
+                *asEveryStage;
+  return isFine ? 0 : exitMismatch;
 }
 
 static int runOnnxTest(const Options &options) {

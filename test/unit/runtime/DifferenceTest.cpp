@@ -75,19 +75,73 @@ TEST(Difference, empty_tensors_agree) {
 
 TEST(Difference, tolerances_by_type) {
   Parameter result;
-  result.dtype = DType::bf16;
-  EXPECT_EQ(defaultTolerance(result, DType::bf16).bound, 8e-3);
-  result.dtype = DType::f32;
-  EXPECT_EQ(defaultTolerance(result, DType::f32).bound, 1e-5);
+  for (auto [dtype, bound] : {std::pair(DType::f64, 1e-13),
+                              {DType::f32, 1e-5},
+                              {DType::f16, 1e-3},
+                              {DType::bf16, 8e-3}}) {
+    result.dtype = dtype;
+    EXPECT_EQ(defaultTolerance(result).bound, bound);
+    EXPECT_EQ(defaultTolerance(result).kind, Tolerance::Kind::relativeRms);
+  }
   result.isLogSumExp = true;
-  EXPECT_EQ(defaultTolerance(result, DType::f32).kind, Tolerance::Kind::maxAbs);
-  EXPECT_EQ(defaultTolerance(result, DType::f32).bound, 1e-5);
-  EXPECT_EQ(defaultTolerance(result, DType::bf16).bound, 4e-3);
-  EXPECT_EQ(defaultTolerance(result, DType::f16).bound, 4e-3);
+  for (auto [dtype, rounding, bound] :
+       {std::tuple(DType::f64, DType::f64, 1e-13),
+        {DType::f32, DType::f32, 1e-5},
+        {DType::f32, DType::bf16, 4e-3},
+        {DType::f32, DType::f16, 4e-3}}) {
+    result.dtype = dtype;
+    result.rounding = rounding;
+    EXPECT_EQ(defaultTolerance(result).bound, bound);
+    EXPECT_EQ(defaultTolerance(result).kind, Tolerance::Kind::maxAbs);
+  }
+  result = {};
+  result.dtype = DType::i32;
+  EXPECT_EQ(defaultTolerance(result).bound, 0);
+}
+
+/// The coarser of the result's type and of what it was computed from.
+TEST(Difference, tolerances_by_the_coarsest_rounding_on_the_way) {
+  Parameter result;
   result.dtype = DType::f64;
-  EXPECT_EQ(defaultTolerance(result, DType::f64).bound, 1e-13);
-  // The LSE of f64 beside operands of other types.
-  EXPECT_EQ(defaultTolerance(result, DType::f16).bound, 1e-13);
+  for (auto [rounding, bound] : {std::pair(DType::f64, 1e-13),
+                                 {DType::f32, 1e-5},
+                                 {DType::f16, 1e-3},
+                                 {DType::bf16, 8e-3}}) {
+    result.rounding = rounding;
+    EXPECT_EQ(defaultTolerance(result).bound, bound);
+  }
+  result.dtype = DType::bf16;
+  result.rounding = DType::f32;
+  EXPECT_EQ(defaultTolerance(result).bound, 8e-3);
+}
+
+TEST(Difference, what_is_not_finite_is_counted) {
+  Tensor got = tensorOf({1, NAN, INFINITY, 3, NAN});
+  Tensor expected = tensorOf({1, NAN, INFINITY, NAN, 2});
+  Difference d = compare(got, expected);
+  EXPECT_EQ(d.finite, 1);
+  EXPECT_EQ(d.sameKind, 2);
+  EXPECT_EQ(d.kindMismatches, 2);
+  EXPECT_EQ(formatErrors(d),
+            "2 of 5 elements differ in NaN or infinity, 2 of 5 elements not "
+            "finite in both, max abs error 0, relative rms 0");
+  EXPECT_EQ(formatErrors(compare(tensorOf({1.5}), tensorOf({1})), false),
+            "max abs error 0.5");
+  EXPECT_EQ(formatErrors(compare(tensorOf({NAN}), tensorOf({NAN}))),
+            "1 of 1 elements not finite in both, none finite in both");
+  EXPECT_EQ(formatErrors(compare(tensorOf({NAN, 1}), tensorOf({1, NAN}))),
+            "2 of 2 elements differ in NaN or infinity, none finite in both");
+  EXPECT_EQ(formatErrors(compare(tensorOf({}), tensorOf({}))),
+            "max abs error 0, relative rms 0");
+}
+
+TEST(Difference, ranges_are_of_what_is_finite) {
+  EXPECT_EQ(formatRange(tensorOf({1, -2, 4})), "min -2, max 4, mean 1");
+  EXPECT_EQ(formatRange(tensorOf({NAN, 1, 3, -INFINITY})),
+            "min 1, max 3, mean 2, 1 NaN, 1 infinite");
+  EXPECT_EQ(formatRange(tensorOf({NAN, NAN})), "2 NaN");
+  EXPECT_EQ(formatRange(tensorOf({INFINITY, -INFINITY})), "2 infinite");
+  EXPECT_EQ(formatRange(tensorOf({})), "");
 }
 
 TEST(Difference, elements_as_text) {

@@ -20,8 +20,13 @@ ModuleImage image() {
       {Parameter::Kind::tensor, DType::bf16, {-1, 8, 64}, "q", false},
       {Parameter::Kind::index, DType::i64, {}, "", false},
       {Parameter::Kind::scalar, DType::i32, {}, "n", false}};
-  function.signature.results = {
-      {Parameter::Kind::tensor, DType::f32, {-1}, "lse", true}};
+  function.signature.results = {{Parameter::Kind::tensor,
+                                 DType::f32,
+                                 {-1},
+                                 "lse",
+                                 true,
+                                 DType::bf16,
+                                 {"3:4: 'a' jumps", "5:6: 'b' jumps"}}};
   function.rules = {"first rule", ""};
   AttentionSizes sizes;
   sizes.batch = {SizeSource::Kind::argument, 0, 0, 0};
@@ -50,6 +55,9 @@ TEST(ModuleImage, comes_back_as_it_was) {
   EXPECT_EQ(format(function.signature),
             "attend(q: ?x8x64xbf16, index, n: i32) -> (lse: ?xf32)");
   EXPECT_TRUE(function.signature.results[0].isLogSumExp);
+  EXPECT_EQ(function.signature.results[0].rounding, DType::bf16);
+  EXPECT_EQ(function.signature.results[0].jumps,
+            image().functions[0].signature.results[0].jumps);
   EXPECT_EQ(function.rules, image().functions[0].rules);
   ASSERT_EQ(function.attentions.size(), 1u);
   EXPECT_EQ(function.attentions[0].batch.kind, SizeSource::Kind::argument);
@@ -90,6 +98,7 @@ TEST(CompileRequest, comes_back_as_it_was) {
   request.text = "func.func";
   request.name = "a.mlir";
   request.options.device = "reference";
+  request.options.referenceStage = "rewrite";
   request.options.target = "cpu:avx2";
   request.options.dumpDir = "d";
   request.options.exact = true;
@@ -98,8 +107,9 @@ TEST(CompileRequest, comes_back_as_it_was) {
   request.options.linearForm = "recurrent";
   request.options.linearChunk = 48;
   request.options.countTiles = true;
-  request.options.remarks = true;
   request.output = "asm";
+  request.prefix = "p";
+  request.whyNoTiles = "no permission";
   std::string bytes = encode(request);
   Result<CompileRequest> got = decodeRequest(bytes);
   ASSERT_TRUE(got.ok());
@@ -113,11 +123,29 @@ TEST(CompileRequest, comes_back_as_it_was) {
   EXPECT_EQ(got->options.reassociate, "always");
   EXPECT_EQ(got->options.linearForm, "recurrent");
   EXPECT_EQ(got->options.linearChunk, 48);
+  EXPECT_EQ(got->options.referenceStage, "rewrite");
   EXPECT_TRUE(got->options.countTiles);
-  EXPECT_TRUE(got->options.remarks);
   EXPECT_EQ(got->output, "asm");
+  EXPECT_EQ(got->prefix, "p");
+  EXPECT_EQ(got->whyNoTiles, "no permission");
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(decodeRequest(bytes.substr(0, size)).ok()) << size;
+}
+
+/// One at a time, so that none stands for another.
+TEST(CompileRequest, each_switch_comes_back_alone) {
+  bool EngineOptions::*switches[] = {
+      &EngineOptions::exact, &EngineOptions::countTiles,
+      &EngineOptions::mapMask, &EngineOptions::remarks,
+      &EngineOptions::explain};
+  for (bool EngineOptions::*on : switches) {
+    CompileRequest request;
+    request.options.*on = true;
+    Result<CompileRequest> got = decodeRequest(encode(request));
+    ASSERT_TRUE(got.ok());
+    for (bool EngineOptions::*which : switches)
+      EXPECT_EQ(got->options.*which, which == on);
+  }
 }
 
 TEST(CompilerReply, comes_back_as_it_was) {
