@@ -65,7 +65,7 @@ Result<Parameter> parseType(std::string_view text) {
     if (!parseNumber(piece, size) || size < 0)
       return Error{ErrorCode::invalidArgument,
                    "type '" + std::string(text) +
-                       "': expected a non-negative size, got '" +
+                       "': expected a size from 0 to 2^63 - 1, got '" +
                        std::string(piece) + "'"};
     type.sizes.push_back(size);
   }
@@ -167,8 +167,8 @@ static Result<void> parseList(std::string_view whole, std::string_view text,
     int64_t number = piece == "true";
     bool isWord = type.dtype == DType::i1 && (number || piece == "false");
     if (!isWord && !parseNumber(piece, number))
-      return specError(whole,
-                       "expected an integer, got '" + std::string(piece) + "'");
+      return specError(whole, "expected an integer of at most 64 bits, got '" +
+                                  std::string(piece) + "'");
     int64_t back = number;
     if (type.dtype != DType::i64) {
       char stored[8];

@@ -158,6 +158,11 @@ struct CheckStagePass : public attn::impl::CheckStageBase<CheckStagePass> {
            << stage << "'";
   }
 
+  bool hasPlan() {
+    return llvm::any_of(getOperation()->getRegion(0).getOps(),
+                        [](Operation &op) { return isPlan(&op); });
+  }
+
   void runOnOperation() override {
     WalkResult walked =
         getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -169,10 +174,14 @@ struct CheckStagePass : public attn::impl::CheckStageBase<CheckStagePass> {
             auto loop = dyn_cast<scf::ForallOp>(op);
             return WalkResult(loop ? checkInsertions(loop) : success());
           }
-          op->emitOpError()
-              << "not supported "
-              << (stage == "source" ? "in " : "after stage ")
-              << (stage == "source" ? "a source module" : StringRef(stage));
+          InFlightDiagnostic error = op->emitOpError() << "not supported ";
+          if (stage != "source")
+            error << "after stage " << stage;
+          else if (hasPlan())
+            error << "in a source module; this one has been through stage "
+                     "source, as it has plans";
+          else
+            error << "in a source module";
           return WalkResult::interrupt();
         });
     if (walked.wasInterrupted())

@@ -148,8 +148,13 @@ struct EmitPlanPass : public attn::impl::EmitPlanBase<EmitPlanPass> {
         continue;
       std::string name = (function.getSymName() + ".plan").str();
       if (Operation *taken = symbols.lookup(name)) {
-        taken->emitOpError()
-            << "name: expected none that a plan needs, got " << name;
+        if (taken->hasAttr("attn.rules"))
+          taken->emitOpError() << "expected a source, got a module that has "
+                                  "been through stage source, with the plan "
+                               << name;
+        else
+          taken->emitOpError()
+              << "name: expected none that a plan needs, got " << name;
         return signalPassFailure();
       }
       if (failed(emitPlan(function)))

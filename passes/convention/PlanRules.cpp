@@ -248,9 +248,10 @@ LogicalResult PlanRules::addLoopRules(linalg::LinalgOp op) {
       auto loop = dyn_cast<AffineDimExpr>(expr);
       if (!loop)
         return op->emitOpError()
-               << "indexing map of operand " << operand.getOperandNumber()
-               << ": expected a loop for each dimension, got "
-               << AffineMapAttr::get(map);
+               << "operand " << operand.getOperandNumber() << ": expected "
+               << "dimensions that are loops of the op, got "
+               << AffineMapAttr::get(map)
+               << ", as of a convolution or a window, which is not supported";
       DimRef &first = firstOfLoop[loop.getPosition()];
       DimRef here{operand.get(), static_cast<int64_t>(dim)};
       if (!first.operand) {

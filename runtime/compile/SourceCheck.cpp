@@ -8,6 +8,7 @@
 #include "runtime/compile/Source.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -19,6 +20,8 @@ namespace attn {
 // Far above any attention program; compile time grows faster than the count.
 static constexpr int64_t maxOps = 20000;
 static constexpr int64_t maxRank = 16;
+// Sizes times a few bytes are within 64 bits.
+static constexpr int64_t maxElements = (int64_t(1) << 59) - 1;
 static constexpr size_t maxParameters = 1024;
 // Constants become part of the object code, splats element by element.
 static constexpr int64_t maxConstantBytes = int64_t(64) << 20;
@@ -37,16 +40,31 @@ static bool isElementType(Type type) {
       type);
 }
 
-static bool isValueType(Type type) {
+/// What is wrong with a type of values, as "expected ..., got ...", or nothing.
+static std::optional<std::string> findBadType(Type type) {
+  auto expected = [&](const std::string &what) {
+    std::string text = "expected " + what + ", got ";
+    llvm::raw_string_ostream(text) << type;
+    return text;
+  };
   auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!isElementType(getElementTypeOrSelf(type)) ||
+      (isa<ShapedType>(type) && !tensor))
+    return expected("a number or a tensor of numbers of at most 64 bits");
   if (!tensor)
-    return isElementType(type);
+    return std::nullopt;
+  if (tensor.getEncoding())
+    return expected("a tensor without an encoding");
+  if (tensor.getRank() > maxRank)
+    return expected("a tensor of at most " + std::to_string(maxRank) +
+                    " dimensions");
   std::vector<int64_t> sizes;
   for (int64_t size : tensor.getShape())
     sizes.push_back(ShapedType::isDynamic(size) ? 1 : size);
   std::optional<int64_t> count = numElements(sizes);
-  return isElementType(tensor.getElementType()) && !tensor.getEncoding() &&
-         tensor.getRank() <= maxRank && count && *count <= INT64_MAX / 16;
+  if (!count || *count > maxElements)
+    return expected("a tensor of at most 2^59 elements");
+  return std::nullopt;
 }
 
 /// Names become symbols of object code.
@@ -56,6 +74,19 @@ static bool isSymbolName(StringRef name) {
   };
   return !name.empty() && name.size() <= 256 && !llvm::isDigit(name[0]) &&
          llvm::all_of(name, isNameChar);
+}
+
+/// Later stages leave plans, and what stage cpu leaves is code.
+static LogicalResult checkIsSource(Operation *op) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  bool isPlan = op->hasAttr("attn.rules");
+  if (!isPlan && dialect != "llvm" && dialect != "omp")
+    return success();
+  std::string got =
+      isPlan ? "a plan" : "'" + op->getName().getStringRef().str() + "'";
+  return op->emitError() << "expected a source, not what a stage of the "
+                            "compiler leaves, got "
+                         << got;
 }
 
 static LogicalResult checkOp(Operation *op) {
@@ -68,16 +99,13 @@ static LogicalResult checkOp(Operation *op) {
       return op->emitError() << "attribute '" << attribute.getName().getValue()
                              << "' is not supported";
   for (Type type : op->getResultTypes())
-    if (!isValueType(type))
-      return op->emitOpError() << "result: expected a number or a tensor of "
-                                  "numbers of at most 64 bits";
+    if (std::optional<std::string> bad = findBadType(type))
+      return op->emitOpError() << "result: " << *bad;
   for (Region &region : op->getRegions())
     for (Block &block : region)
       for (BlockArgument argument : block.getArguments())
-        if (!isValueType(argument.getType()))
-          return emitError(argument.getLoc())
-                 << "expected a number or a tensor of numbers of at most 64 "
-                    "bits as block argument";
+        if (std::optional<std::string> bad = findBadType(argument.getType()))
+          return emitError(argument.getLoc()) << "block argument: " << *bad;
   return success();
 }
 
@@ -185,6 +213,8 @@ LogicalResult checkModule(ModuleOp module) {
           return WalkResult::interrupt();
         }
         bool isTopLevel = op->getParentOp() == module;
+        if (isTopLevel && failed(checkIsSource(op)))
+          return WalkResult::interrupt();
         if (isTopLevel != isa<func::FuncOp>(op)) {
           op->emitError() << "expected functions (func.func) in a module and "
                              "none elsewhere, got '"

@@ -5,6 +5,7 @@
 // RUN: not attn-opt %t/dim.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=DIM
 // RUN: not attn-opt %t/split.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=SPLIT
 // RUN: not attn-opt %t/concat.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=CONCAT
+// RUN: not attn-opt %t/later.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=LATER
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=tile 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=decompose 2>&1 | FileCheck %s --check-prefix=DECOMPOSE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=LLVM
@@ -19,6 +20,7 @@
 // DIM: error: 'tensor.dim' op not supported in a source module
 // SPLIT: error: 'tensor.expand_shape' op not supported in a source module
 // CONCAT: error: 'tensor.concat' op not supported in a source module
+// LATER: error: 'scf.for' op not supported in a source module; this one has been through stage source, as it has plans
 // TILE: error: 'attn.softmax' op not supported after stage tile
 // DECOMPOSE: error: 'attn.softmax' op not supported after stage decompose
 // LLVM: error: 'func.func' op not supported after stage llvm
@@ -114,4 +116,20 @@ func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>, %part: tensor<2xf32>, %n: ind
     }
   }
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+//--- later.mlir
+// What a later stage leaves has plans.
+func.func @f.plan(%in: !llvm.ptr, %out: !llvm.ptr) -> i64
+    attributes {attn.rules = []} {
+  %c0 = arith.constant 0 : i64
+  return %c0 : i64
+}
+func.func @f(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> tensor<4xf32> {
+    scf.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
 }

@@ -45,9 +45,22 @@ func.func @f.plan(%x: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
+func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
+  return %x : tensor<?xf32>
+}
+
+// expected-error @below {{'func.func' op expected a source, got a module that has been through stage source, with the plan f.plan}}
+func.func @f.plan(%in: !llvm.ptr, %out: !llvm.ptr) -> i64
+    attributes {attn.rules = []} {
+  %c0 = arith.constant 0 : i64
+  return %c0 : i64
+}
+
+// -----
+
 func.func @strided_window(%x: tensor<?xf32>, %y: tensor<?xf32>)
     -> tensor<?xf32> {
-  // expected-error @below {{indexing map of operand 0: expected a loop for each dimension}}
+  // expected-error @below {{'linalg.generic' op operand 0: expected dimensions that are loops of the op, got affine_map<(d0, d1) -> (d0 + d1)>, as of a convolution or a window, which is not supported}}
   %z = linalg.generic {
       indexing_maps = [affine_map<(i, j) -> (i + j)>, affine_map<(i, j) -> (j)>,
                        affine_map<(i, j) -> (i)>],

@@ -259,12 +259,34 @@ TEST(Source, types) {
                     "index\n}")
                   .errors,
               HasSubstr("result 0: expected a tensor"));
-  EXPECT_THAT(parse("func.func @f(%a: tensor<9223372036854775807x2xf32>) {\n"
-                    "  return\n}")
+  for (const char *type :
+       {"tensor<9223372036854775807x2xf32>", "tensor<4611686018427387904xf32>"})
+    EXPECT_THAT(
+        parse("func.func @f(%a: " + std::string(type) + ") {\n  return\n}")
+            .errors,
+        HasSubstr("block argument: expected a tensor of at most 2^59 "
+                  "elements, got " +
+                  std::string(type)));
+  EXPECT_THAT(parse("func.func @f(%a: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x"
+                    "1xf32>) {\n  return\n}")
                   .errors,
-              HasSubstr("error: "));
+              HasSubstr("expected a tensor of at most 16 dimensions"));
   EXPECT_THAT(parse("func.func @f(%a: tensor<2xsi8>) {\n  return\n}").errors,
               HasSubstr("error: "));
+}
+
+TEST(Source, what_a_later_stage_leaves) {
+  EXPECT_THAT(parse("func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {\n"
+                    "  return %a : tensor<2xf32>\n}\n"
+                    "func.func @f.plan(%a: !llvm.ptr, %b: !llvm.ptr) -> i64\n"
+                    "    attributes {attn.rules = []} {\n"
+                    "  %c = arith.constant 0 : i64\n  return %c : i64\n}")
+                  .errors,
+              HasSubstr("expected a source, not what a stage of the compiler "
+                        "leaves, got a plan"));
+  EXPECT_THAT(parse("llvm.func @f()").errors,
+              HasSubstr("expected a source, not what a stage of the compiler "
+                        "leaves, got 'llvm.func'"));
 }
 
 TEST(Source, attributes_that_change_code) {

@@ -152,19 +152,25 @@ TEST(Spec, malformed) {
   EXPECT_THAT(errorOf("="), HasSubstr("expected @file.npy or a type"));
   EXPECT_THAT(errorOf("q="), HasSubstr("expected @file.npy or a type"));
   EXPECT_THAT(errorOf("5"), HasSubstr("expected @file.npy or a type"));
-  EXPECT_THAT(errorOf("4x?xf32=1"), HasSubstr("non-negative size, got '?'"));
-  EXPECT_THAT(errorOf("4x-1xf32=1"), HasSubstr("non-negative size, got '-1'"));
-  EXPECT_THAT(errorOf("4xxf32=1"), HasSubstr("non-negative size, got ''"));
+  EXPECT_THAT(errorOf("4x?xf32=1"),
+              HasSubstr("size from 0 to 2^63 - 1, got '?'"));
+  EXPECT_THAT(errorOf("4x-1xf32=1"),
+              HasSubstr("size from 0 to 2^63 - 1, got '-1'"));
+  EXPECT_THAT(errorOf("4xxf32=1"),
+              HasSubstr("size from 0 to 2^63 - 1, got ''"));
   EXPECT_THAT(errorOf("4x8xf31=1"), HasSubstr("got 'f31'"));
   EXPECT_THAT(errorOf("99999999999999999999xf32=1"),
-              HasSubstr("non-negative size"));
+              HasSubstr("size from 0 to 2^63 - 1, got '99999999999999999999'"));
   EXPECT_THAT(errorOf("2xf32="), HasSubstr("expected values after '='"));
   EXPECT_THAT(errorOf("2xf32=a,b"), HasSubstr("expected a number, got 'a'"));
   EXPECT_THAT(errorOf("2xf32=1,,"),
               HasSubstr("2 numbers (or one for all), got 3"));
   EXPECT_THAT(errorOf("2xf32=1,"), HasSubstr("expected a number, got ''"));
   EXPECT_THAT(errorOf("2xi32=1.5"),
-              HasSubstr("expected an integer, got '1.5'"));
+              HasSubstr("expected an integer of at most 64 bits, got '1.5'"));
+  EXPECT_THAT(errorOf("index=9223372036854775808"),
+              HasSubstr("expected an integer of at most 64 bits, got "
+                        "'9223372036854775808'"));
   EXPECT_THAT(errorOf("2xi8=128"), HasSubstr("fit into i8, got 128"));
   EXPECT_THAT(errorOf("2xi1=2"), HasSubstr("fit into i1, got 2"));
   EXPECT_THAT(errorOf("2xf32=normal(0)"), HasSubstr("two numbers"));
