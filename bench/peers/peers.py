@@ -140,7 +140,8 @@ def parse_options():
     parser.add_argument("--filter", default="", metavar="REGEX",
                         help="only cases whose name has a match")
     parser.add_argument("--threads", type=int, default=0,
-                        help="of cases that name none; 0: what OpenMP says, or one per CPU")
+                        help="of cases that name none; 0: what OMP_NUM_THREADS "
+                        "says, or one per CPU that may be used")
     parser.add_argument("--runs", type=int, default=5, help="turns per case")
     parser.add_argument("--peers", default=",".join(PEERS),
                         help="some of " + ",".join(PEERS)
@@ -154,6 +155,9 @@ def parse_options():
         if peer not in PEERS:
             parser.error(f"--peers: expected some of {','.join(PEERS)}, got "
                          f"'{peer}'")
+    if options.plot and options.plot.suffix not in ("", ".svg"):
+        parser.error("--plot: expected a file name that ends in .svg, as "
+                     f"pictures are SVG, got '{options.plot}'")
     if options.runs < 1:
         parser.error(f"--runs: expected at least 1, got {options.runs}")
     return options

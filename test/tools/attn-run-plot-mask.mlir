@@ -75,6 +75,11 @@
 // RUN: not attn-run %t/causal.mlir --plot-head=1 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not attn-run %t/causal.mlir --plot-mask=%t/x.svg --device=reference 2>&1 | FileCheck %s --check-prefix=DEVICE
 // RUN: not attn-run %t/causal.mlir --plot-mask=%t/x.svg --plot-head=-1 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not attn-run %t/causal.mlir --plot-mask=%t/x.png 2>&1 | FileCheck %s --check-prefix=PNG
+// RUN: not attn-run %t/causal.mlir --plot-mask=%t/x.svg.gz 2>&1 | FileCheck %s --check-prefix=GZ
+// RUN: not test -e %t/x.png
+// PNG: option --plot-mask: expected a file name that ends in .svg, as pictures are SVG, got '{{.*}}x.png'
+// GZ: option --plot-mask: expected a file name that ends in .svg, as pictures are SVG, got '{{.*}}x.svg.gz'
 // HEAD: function 'main': head: expected 0 to 1, got 2
 // BATCH: function 'main': batch: expected 0 to 0, got 1
 // ATTENTION: function 'main': attention: expected 0 to 0, got 1

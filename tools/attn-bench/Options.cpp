@@ -4,6 +4,8 @@
 
 #include "Options.h"
 
+#include "tools/plot/Drawing.h"
+
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -62,7 +64,9 @@ static const Option table[] = {
     {"--plot", true, false,
      [](Options &o, const std::string &value) {
        o.plotFile = value;
-       return Result<void>();
+       std::string why = plot::whyNoPicture(value);
+       return why.empty() ? Result<void>()
+                          : Error{ErrorCode::invalidArgument, why};
      }},
     {"--suite", true, false,
      [](Options &o, const std::string &value) {

@@ -4,6 +4,8 @@
 
 #include "Options.h"
 
+#include "tools/plot/Drawing.h"
+
 #include <charconv>
 #include <functional>
 #include <set>
@@ -322,6 +324,8 @@ static Result<void> checkCombination(const Options &options,
   if (options.plotMask.empty() && hasPlace)
     return optionError("--plot-head, --plot-batch or --plot-attention",
                        "expected --plot-mask beside it");
+  if (std::string why = plot::whyNoPicture(options.plotMask); !why.empty())
+    return optionError("--plot-mask", why);
   if (!options.plotMask.empty() && options.engine.device != "cpu")
     return optionError("--plot-mask",
                        "expected device cpu, got " + options.engine.device);

@@ -6,6 +6,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <filesystem>
 
 namespace attn::plot {
 
@@ -19,6 +20,14 @@ std::string formatText(const char *pattern, ...) {
   std::vsnprintf(text.data(), text.size() + 1, pattern, again);
   va_end(again);
   return text;
+}
+
+std::string whyNoPicture(const std::string &path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  if (ending.empty() || ending == ".svg")
+    return {};
+  return "expected a file name that ends in .svg, as pictures are SVG, got '" +
+         path + "'";
 }
 
 static std::string escape(const std::string &text) {

@@ -41,6 +41,10 @@ private:
   std::string svg;
 };
 
+/// Why a picture can't go to a file of that name: it says another format than
+/// SVG. Empty if it can; a name without an ending says nothing.
+std::string whyNoPicture(const std::string &path);
+
 /// printf into a text.
 __attribute__((format(printf, 1, 2))) std::string
 formatText(const char *pattern, ...);

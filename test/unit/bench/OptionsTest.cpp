@@ -49,6 +49,9 @@ TEST(BenchOptions, refused) {
        "to 10000, got '0'"},
       {{"--cases=a", "--threads=x"}, "option --threads: expected an integer"},
       {{"--cases=a", "--runs=1", "--runs=2"}, "option --runs: expected once"},
+      {{"--cases=a", "--plot=p.png"},
+       "option --plot: expected a file name that ends in .svg, as pictures are "
+       "SVG, got 'p.png'"},
       {{"--cases"}, "option --cases: expected a value, as in --cases=VALUE"},
       {{"--cases="}, "option --cases: expected a value"},
       {{"--serve=1"}, "option --serve: expected no value, got '1'"},

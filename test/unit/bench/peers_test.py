@@ -5,10 +5,13 @@ spoken with attn-bench and with processes that misbehave.
 usage: peers_test.py SOURCE_ROOT ATTN_BENCH
 """
 
+import contextlib
+import io
 import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock as mock
 import xml.etree.ElementTree
 
 ROOT, ATTN_BENCH = sys.argv[1:3]
@@ -35,6 +38,19 @@ PEERS = ["sdpa", "flex"]
 
 def python(code):
     return Partner([sys.executable, "-c", code], timeout=20)
+
+
+@unittest.skipUnless(numpy, "needs numpy")
+class Options(unittest.TestCase):
+    def test_pictures_are_svg(self):
+        message = io.StringIO()
+        arguments = ["peers.py", "--attn-bench=b", "--cases=c", "--plot=p.png"]
+        with mock.patch.object(sys, "argv", arguments), \
+                contextlib.redirect_stderr(message), \
+                self.assertRaises(SystemExit):
+            peers.parse_options()
+        self.assertIn("--plot: expected a file name that ends in .svg, as "
+                      "pictures are SVG, got 'p.png'", message.getvalue())
 
 
 class Report(unittest.TestCase):
