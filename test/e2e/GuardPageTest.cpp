@@ -100,6 +100,11 @@ protected:
     EXPECT_EQ(
         oracle::checkOutput(toDoubles(outputs[0]), want.o.data, tolerance), "")
         << variant.name << ", " << sizes;
+    if (variant.finalState)
+      EXPECT_EQ(oracle::checkOutput(toDoubles(outputs[1]), want.state.data,
+                                    tolerance),
+                "")
+          << variant.name << ", " << sizes;
     memory.clear();
   }
 
@@ -123,6 +128,60 @@ TEST_P(GuardPage, NothingOutsideTheOperandsIsTouched) {
     for (const char *name : {"lengths", "relative_bias_f16"})
       for (const Sizes &sizes : shapes)
         check(dtype, variantNamed(name), sizes);
+}
+
+/// Slopes, sinks, biases, masks, starts and lengths are small operands.
+TEST_P(GuardPage, NothingOutsideTheClausesIsTouched) {
+  ATTN_SKIP_UNLESS_HERE(GetParam().target);
+  const Sizes shapes[] = {{2, 6, 2, 37, 53, 40, 24}, {1, 3, 1, 1, 65, 7, 5}};
+  for (const Variant &variant : clauseVariants())
+    for (const Sizes &sizes : shapes)
+      check(DType::f32, variant, sizes);
+  for (const char *name : {"sinks", "alibi_clause", "prefix_per_batch",
+                           "bias_of_batch_and_rows", "bigbird"})
+    for (const Sizes &sizes : shapes)
+      check(DType::bf16, variantNamed(name), sizes);
+}
+
+/// Packed sequences, whose starts are clamped to the rows, against the same
+/// call in usual memory, which packed-test compares with the oracle.
+TEST_P(GuardPage, PackedSequences) {
+  ATTN_SKIP_UNLESS_HERE(GetParam().target);
+  Variant variant{"packed",
+                  ", %p: tensor<?xi64>, %qs: tensor<?xi32>, %ks: "
+                  "tensor<?xi32>",
+                  "",
+                  "offset(%p : tensor<?xi64>) mask(#attn.causal) "
+                  "query_starts(%qs : tensor<?xi32>) "
+                  "key_starts(%ks : tensor<?xi32>)",
+                  [](Problem &p) {
+                    p.captured.add(DType::i64, {3}, {0, 5, -2});
+                    p.captured.add(DType::i32, {4}, {3, 40, 41, 999});
+                    p.captured.add(DType::i32, {4}, {-7, 20, 20, 66});
+                  }};
+  const Sizes sizes{1, 4, 2, 60, 66, 24, 20};
+  for (DType dtype : {DType::f32, DType::bf16}) {
+    std::string ir = irFor("gqa", dtype, variant);
+    Problem p = makeProblem(sizes, dtype, variant);
+    std::vector<Tensor> want = run(GetParam().target, ir, p);
+    ASSERT_EQ(want.size(), 2u);
+    std::vector<Value> inputs;
+    for (const oracle::Array *a : {&p.q, &p.k, &p.v})
+      inputs.push_back(placeCopy(
+          makeTensor(dtype, {a->b, a->h, a->s, a->d}, a->data)->view()));
+    for (const Value &value : p.captured.values)
+      inputs.push_back(placeCopy(std::get<TensorView>(value)));
+    std::vector<TensorView> outputs;
+    for (const Tensor &result : want)
+      outputs.push_back(place(result.dtype(), result.sizes()));
+    Result<void> result =
+        compile(GetParam().target, ir)->callInto("main", inputs, outputs);
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    for (size_t n : {0u, 1u})
+      EXPECT_EQ(toBytes(outputs[n]), toBytes(want[n].view()))
+          << "result " << n << ", " << name(dtype);
+    memory.clear();
+  }
 }
 
 /// Sizes that the compiler knows take other loops than dynamic ones.

@@ -18,7 +18,7 @@ enum class Side { EndsAtGuard, StartsAfterGuard };
 /// every type of floats, so that a result that nobody wrote is seen.
 class Guarded {
 public:
-  Guarded(size_t bytes, Side side) {
+  Guarded(size_t bytes, Side side) : bytes(bytes) {
     size_t page = size_t(sysconf(_SC_PAGESIZE));
     size_t body = (bytes + page - 1) / page * page;
     length = body + 2 * page;
@@ -40,6 +40,7 @@ public:
   Guarded &operator=(const Guarded &) = delete;
 
   char *data = nullptr;
+  const size_t bytes;
 
 private:
   char *base = nullptr;

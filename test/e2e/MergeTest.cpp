@@ -114,6 +114,30 @@ TEST_P(Merge, A40_AnEmptyPartChangesNothing) {
   }
 }
 
+TEST_P(Merge, PartsOfOtherSizesAreRefused) {
+  // Each size of each operand is one more than that of the first output.
+  const char *operands[] = {"first_lse", "second_output", "second_lse"};
+  const char *whats[] = {"batch", "heads", "length", "head dim"};
+  for (size_t operand : {0u, 1u, 2u})
+    for (size_t dim = 0; dim < (operand == 1 ? 4u : 3u); ++dim) {
+      std::vector<int64_t> sizes[] = {
+          {2, 3, 4, 5}, {2, 3, 4}, {2, 3, 4, 5}, {2, 3, 4}};
+      ++sizes[operand + 1][dim];
+      Arguments a;
+      for (size_t n = 0; n < 4; ++n)
+        a.add(n % 2 == 0 ? GetParam().dtype : lseType(), sizes[n],
+              std::vector<double>(size_t(*numElements(sizes[n]))));
+      std::string error = errorOf(GetParam().target, ir, a.values);
+      EXPECT_NE(error.find(std::string("'attn.merge' op ") + operands[operand] +
+                           ": expected " + whats[dim] +
+                           " (from first_output) " +
+                           std::to_string(sizes[0][dim]) + ", got " +
+                           std::to_string(sizes[0][dim] + 1)),
+                std::string::npos)
+          << operands[operand] << " " << whats[dim] << ": " << error;
+    }
+}
+
 TEST_P(Merge, AnUndefinedPartIsSeen) {
   for (double bad : {double(NAN), double(INFINITY)}) {
     auto got = mergeRows({1.5, -2.0}, 0.75, {1.0, 1.0}, bad);

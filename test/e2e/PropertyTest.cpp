@@ -328,6 +328,54 @@ INSTANTIATE_TEST_SUITE_P(Targets, MaskedBias, testing::ValuesIn(allTargets()),
                            return info.param.name;
                          });
 
+/// A mask that leaves the first rows of a query tile whole, up to the ends of
+/// its lane vectors and beyond, and hides a key from the rows after them.
+class LaterRows : public testing::TestWithParam<Cell> {};
+
+TEST_P(LaterRows, ANaNStaysWithTheRowsBefore) {
+  const auto &[dtype, rows, target] = GetParam();
+  ATTN_SKIP_UNLESS_HERE(target);
+  const int64_t first = std::stoll(rows), key = 5;
+  Variant variant{"later_rows", "", "",
+                  "align(top_left) keep {\n" + keepArguments +
+                      "    %rows = arith.constant " + rows +
+                      " : index\n    %key = arith.constant 5 : index\n"
+                      "    %early = arith.cmpi slt, %i, %rows : index\n"
+                      "    %other = arith.cmpi ne, %j, %key : index\n"
+                      "    %p = arith.ori %early, %other : i1\n"
+                      "    attn.yield %p : i1\n  }",
+                  [first](Problem &p) {
+                    p.attention.keep = [first](int64_t, int64_t, int64_t i,
+                                               int64_t j) {
+                      return i < first || j != 5;
+                    };
+                  }};
+  const Sizes one{1, 1, 1, 49, 70, 24, 24};
+  std::string ir = irFor("softmax", dtype, variant);
+  Problem p = makeProblem(one, dtype, variant, 5);
+  const oracle::Result right = oracle::attend(p.attention, p.q, p.k, p.v);
+  for (bool inKey : {false, true}) {
+    Problem spoilt = p;
+    oracle::Result want = right;
+    (inKey ? spoilt.k : spoilt.v).at(0, 0, key, 3) = NAN;
+    for (int64_t r = 0; r < first; ++r) {
+      for (int64_t d = 0; d < one.dv; ++d)
+        if (inKey || d == 3)
+          want.o.at(0, 0, r, d) = NAN;
+      if (inKey)
+        want.lse.at(0, 0, r, 0) = NAN;
+    }
+    EXPECT_EQ(checkAgainst(want, dtype, run(target, ir, spoilt)), "")
+        << (inKey ? "in a key" : "in a value");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, LaterRows,
+                         testing::ValuesIn(cells({"4", "8", "16", "24", "32"},
+                                                 {DType::f32, DType::bf16,
+                                                  DType::f16, DType::f64})),
+                         cellName);
+
 /// The property tests compare bits, so a small change must be seen.
 TEST(PropertyMustFail, OnASmallChange) {
   const Variant &variant = variantNamed("causal_bottom_right");
