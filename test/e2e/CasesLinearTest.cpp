@@ -197,6 +197,20 @@ TEST_P(LinearCases, A49_PaddingIsNotInTheDivisor) {
   }
 }
 
+TEST_P(LinearCases, ASumOfZeroGivesZero) {
+  // The features of the keys are 1 and -1: their sum over two tokens is 0.
+  for (oracle::Divisor divisor :
+       {oracle::Divisor::Token, oracle::Divisor::Feature}) {
+    LinearVariant variant;
+    variant.divisor = divisor;
+    LinearProblem p = columns({1, 1, 1}, {1, -1, 2}, {3, 5, 7});
+    p.linear.causal = true;
+    std::vector<Tensor> got = attend(variant, p);
+    ASSERT_EQ(got.size(), 2u);
+    expectValues(got[0], {3, 0, 6});
+  }
+}
+
 TEST_P(LinearCases, A50_GatesOfMinusThirty) {
   for (const char *name : {"decay_head", "decay_token", "decay_vector"})
     for (int64_t tokens : {8, 64}) {

@@ -173,6 +173,33 @@ TEST_P(Convention, DivisionHasAResultForEveryOperand) {
               ElementsAre(ElementsAre(7)));
 }
 
+TEST_P(Convention, ShiftsHaveAResultForEveryAmount) {
+  // By the width and more, -8 gives 0, and its sign where the shift has one.
+  Result<Program> program = compile(keepProgram(R"(
+            %amount = tensor.extract %n[%j] : tensor<?xi32>
+            %number = arith.constant -8 : i32
+            %width = arith.constant 32 : i32
+            %zero = arith.constant 0 : i32
+            %ones = arith.constant -1 : i32
+            %inside = arith.cmpi ult, %amount, %width : i32
+            %up = arith.shli %number, %amount : i32
+            %down = arith.shrui %number, %amount : i32
+            %signed = arith.shrsi %number, %amount : i32
+            %noUp = arith.cmpi eq, %up, %zero : i32
+            %noDown = arith.cmpi eq, %down, %zero : i32
+            %sign = arith.cmpi eq, %signed, %ones : i32
+            %nothing = arith.andi %noUp, %noDown : i1
+            %outside = arith.andi %nothing, %sign : i1
+            %kept = arith.xori %outside, %inside : i1)"));
+  ASSERT_TRUE(bool(program)) << program.error().message;
+  // All five are kept: the mean of 1, 2, 4, 8 and 16.
+  Arguments in = keepArguments({1, 2, 4, 8, 16}, {0, 31, 32, 33, -1});
+  std::vector<std::vector<double>> values =
+      valuesOf(callPoisoned(*program, "main", in.values));
+  ASSERT_EQ(values.size(), 1u);
+  EXPECT_NEAR(values[0].at(0), 6.2, 1e-6);
+}
+
 TEST_P(Convention, ConversionsToIntegersAreClamped) {
   Result<Program> program = compile(keepProgram(R"(
             %f = tensor.extract %x[%j] : tensor<?xf32>
@@ -245,8 +272,9 @@ TEST_P(Convention, IndicesOfCapturedTensorsAreClamped) {
               ElementsAre(ElementsAre(0)));
 }
 
+/// Functions of each kind, all of whose buffers have at least 480 bytes.
 TEST_P(Convention, CallsGiveTheirMemoryBack) {
-  Result<Program> program = compile(R"(
+  const char *programs[] = {R"(
     func.func @main(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>)
         -> tensor<1x2x?x8xf32> {
       %a = attn.softmax %q, %k, %k : (tensor<1x2x?x8xf32>,
@@ -254,22 +282,63 @@ TEST_P(Convention, CallsGiveTheirMemoryBack) {
       %b = attn.softmax %a, %k, %k : (tensor<1x2x?x8xf32>,
           tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32>
       return %b : tensor<1x2x?x8xf32>
-    })");
-  ASSERT_TRUE(bool(program)) << program.error().message;
+    })",
+                            R"(
+    func.func @main(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>)
+        -> (tensor<1x2x?x8xf32>, tensor<1x2x8x9xf32>) {
+      %o, %s = attn.linear %q, %k, %k feature(#attn.elu1) normalize(token)
+          causal
+          : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>)
+          -> (tensor<1x2x?x8xf32>, tensor<1x2x8x9xf32>)
+      return %o, %s : tensor<1x2x?x8xf32>, tensor<1x2x8x9xf32>
+    })",
+                            R"(
+    func.func @main(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>)
+        -> tensor<1x2x?x8xf32> {
+      %w = attn.random_features seed(3) : tensor<32x8xf32>
+      %o = attn.favor %q, %k, %k, %w kind(positive) causal
+          : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>,
+             tensor<32x8xf32>) -> tensor<1x2x?x8xf32>
+      return %o : tensor<1x2x?x8xf32>
+    })",
+                            R"(
+    func.func @main(%q: tensor<1x2x60x8xf32>, %k: tensor<1x2x60x8xf32>)
+        -> tensor<2x60x60xf32> {
+      %a = tensor.collapse_shape %q [[0, 1], [2], [3]]
+          : tensor<1x2x60x8xf32> into tensor<2x60x8xf32>
+      %b = tensor.collapse_shape %k [[0, 1], [2], [3]]
+          : tensor<1x2x60x8xf32> into tensor<2x60x8xf32>
+      %zero = arith.constant 0.0 : f32
+      %empty = tensor.empty() : tensor<2x60x60xf32>
+      %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x60x60xf32>)
+          -> tensor<2x60x60xf32>
+      %p = linalg.batch_matmul
+          indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>,
+                           affine_map<(b, m, n, k) -> (b, n, k)>,
+                           affine_map<(b, m, n, k) -> (b, m, n)>]
+          ins(%a, %b : tensor<2x60x8xf32>, tensor<2x60x8xf32>)
+          outs(%c : tensor<2x60x60xf32>) -> tensor<2x60x60xf32>
+      return %p : tensor<2x60x60xf32>
+    })"};
   Arguments in;
   for (int k = 0; k < 2; ++k)
     in.add(DType::f32, {1, 2, 60, 8}, std::vector<double>(2 * 60 * 8, 0.5));
-  auto call = [&] {
-    EXPECT_TRUE(bool(callPoisoned(*program, "main", in.values)));
-  };
-  for (int warmUp = 0; warmUp < 3; ++warmUp)
-    call();
-  size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
-  for (int repeat = 0; repeat < 200; ++repeat)
-    call();
-  size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
-  // A leak of the smallest buffer, one row per query, would be 200 * 480 bytes.
-  EXPECT_LT(double(after), double(before) + 40000);
+  for (const char *text : programs) {
+    Result<Program> program = compile(text);
+    ASSERT_TRUE(bool(program)) << program.error().message;
+    auto call = [&] {
+      EXPECT_TRUE(bool(callPoisoned(*program, "main", in.values)));
+    };
+    for (int warmUp = 0; warmUp < 3; ++warmUp)
+      call();
+    size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    for (int repeat = 0; repeat < 100; ++repeat)
+      call();
+    size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
+    // A leak of the smallest buffer, one row per query, would be
+    // 200 * 480 bytes.
+    EXPECT_LT(double(after), double(before) + 40000) << text;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Convention, testing::ValuesIn(allTargets()),

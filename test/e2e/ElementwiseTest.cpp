@@ -108,6 +108,13 @@ std::vector<Case> allCases() {
                        sum = sum / 2 + d.at(i, j);
                      return sum;
                    }});
+  // The same with the sum as an operand of the addition, too.
+  cases.push_back({"horner_by_difference", kReduced, R"(
+    %half = arith.constant 0.5 : !t
+    %m = arith.mulf %y, %half : !t
+    %e = arith.subf %x, %m : !t
+    %r = arith.addf %y, %e : !t)",
+                   true, 0.5, cases.back().want});
   return cases;
 }
 

@@ -208,8 +208,7 @@ TEST_P(FavorTargets, AveragesOfOneAreOne) {
   for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64})
     for (const FavorCase &favor : favorCases())
       for (double size : {1.0, 8.0, 60.0}) {
-        if (favor.kind == FavorKind::Trigonometric ||
-            (favor.kind == FavorKind::Relu && favor.eps == 0.0))
+        if (favor.kind == FavorKind::Relu && favor.eps == 0.0)
           continue;
         FavorProblem p =
             makeProblem(favor, dtype, {1, 2, 2, 67, 67, 16, 3, 40}, size, 7);
@@ -221,6 +220,79 @@ TEST_P(FavorTargets, AveragesOfOneAreOne) {
           ASSERT_NEAR(x, 1.0, toleranceOf(dtype).maxAbs)
               << favor.name << " " << name(dtype) << " " << size;
       }
+}
+
+TEST_P(FavorTargets, HeadsMayHaveOtherNorms) {
+  // The keys of one head are 30 times as long as those of the other, and each
+  // has one key: the answer is the value.
+  for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64})
+    for (const FavorCase &favor : favorCases()) {
+      if (favor.lengths || (favor.kind == FavorKind::Relu && favor.eps == 0.0))
+        continue;
+      FavorProblem p =
+          makeProblem(favor, dtype, {1, 4, 2, 1, 1, 16, 3, 40}, 1.0, 7);
+      for (int64_t d = 0; d < 16; ++d)
+        p.k.at(0, 1, 0, d) = roundTo(dtype, 30.0 * p.k.at(0, 1, 0, d));
+      std::vector<Tensor> got = run(GetParam(), favor, dtype, p);
+      ASSERT_EQ(got.size(), 1u);
+      std::vector<double> values = toDoubles(got[0].view());
+      for (int64_t h = 0; h < 4; ++h)
+        for (int64_t c = 0; c < 3; ++c)
+          ASSERT_NEAR(values[size_t(h * 3 + c)], p.v.at(0, h / 2, 0, c),
+                      4 * toleranceOf(dtype).maxAbs)
+              << favor.name << " " << name(dtype) << " head " << h;
+    }
+}
+
+TEST_P(FavorTargets, KnownNumbersOfFeatures) {
+  // One more than a tile of features, which no size of a tile divides.
+  const FavorCase favor = caseNamed("positive_causal");
+  FavorProblem p =
+      makeProblem(favor, DType::f32, {1, 2, 1, 5, 5, 4, 3, 257}, 1.0, 9);
+  std::string ir = irOf(favor, DType::f32);
+  for (std::string type : {"257x4", "300x4"}) {
+    int64_t rows = type == "257x4" ? 257 : 300;
+    p.favor.w = randomValues(size_t(rows * 4), 13);
+    for (double &w : p.favor.w)
+      w = roundTo(DType::f32, w);
+    std::string known = ir;
+    for (size_t at = 0;
+         (at = known.find("tensor<?x?xf32>", at)) != std::string::npos;)
+      known.replace(at, 15, "tensor<" + type + "xf32>");
+    Arguments arguments;
+    for (const Array *a : {&p.q, &p.k, &p.v})
+      arguments.add(DType::f32, {a->b, a->h, a->s, a->d}, a->data);
+    arguments.add(DType::f32, {rows, 4}, p.favor.w);
+    EXPECT_EQ(check(p.favor, DType::f32, p,
+                    attn::test::run(GetParam(), known, arguments.values)),
+              "")
+        << known;
+  }
+}
+
+TEST_P(FavorTargets, KeysBehindTheLengthChangeNoBit) {
+  for (const FavorCase &favor : favorCases()) {
+    if (!favor.lengths)
+      continue;
+    FavorProblem p =
+        makeProblem(favor, DType::f32, {2, 2, 1, 67, 67, 16, 5, 40},
+                    sizeFor(favor.kind), 7);
+    std::vector<std::vector<uint8_t>> bytes;
+    for (double unused : {0.0, 50.0, double(NAN)}) {
+      for (Array *array : {&p.k, &p.v})
+        for (int64_t b = 0; b < array->b; ++b)
+          for (int64_t t = std::max<int64_t>(p.favor.lengths[size_t(b)], 0);
+               t < array->s; ++t)
+            for (int64_t d = 0; d < array->d; ++d)
+              array->at(b, 0, t, d) = unused;
+      std::vector<Tensor> got = run(GetParam(), favor, DType::f32, p);
+      ASSERT_EQ(got.size(), 1u);
+      bytes.push_back(toBytes(got[0].view()));
+      EXPECT_EQ(check(p.favor, DType::f32, p, got), "") << favor.name;
+      EXPECT_TRUE(bytes.back() == bytes.front())
+          << favor.name << ", unused keys of " << unused;
+    }
+  }
 }
 
 TEST_P(FavorTargets, LaterKeysChangeNoBitBefore) {

@@ -88,13 +88,43 @@ TEST_P(FewRows, LongKeysAreSplit) {
   // The second entry's length ends within the first part.
   const Sizes shapes[] = {{2, 4, 1, 1, 4133, 24, 40}, {1, 1, 1, 2, 2049, 8, 8}};
   for (const Sizes &sizes : shapes)
-    for (const char *name : {"none", "causal_bottom_right", "lengths"})
+    for (const char *name : {"none", "causal_bottom_right", "lengths", "sinks"})
       for (DType dtype : {DType::f32, DType::bf16}) {
         check(dtype, name, sizes, sizes);
         check(dtype, name, sizes, withUnknownKeys(sizes));
       }
   for (DType dtype : {DType::f16, DType::f64})
     check(dtype, "lengths", shapes[0], withUnknownKeys(shapes[0]));
+}
+
+TEST_P(FewRows, HeadsOfATileHaveTheirOwnMasks) {
+  // The heads of a key head lie in one tile; the first one sees the first half
+  // of the keys, the others see the second.
+  Variant variant{"by_head", "", "",
+                  "align(top_left) keep {\n" + keepArguments +
+                      "    %zero = arith.constant 0 : index\n"
+                      "    %half = arith.constant 1024 : index\n"
+                      "    %first = arith.cmpi eq, %h, %zero : index\n"
+                      "    %low = arith.cmpi slt, %j, %half : index\n"
+                      "    %p = arith.cmpi eq, %first, %low : i1\n"
+                      "    attn.yield %p : i1\n  }",
+                  [](Problem &p) {
+                    p.attention.keep = [](int64_t, int64_t h, int64_t,
+                                          int64_t j) {
+                      return (h == 0) == (j < 1024);
+                    };
+                  }};
+  const Sizes sizes{1, 4, 1, 1, 2048, 8, 8};
+  for (DType dtype : {DType::f32, DType::bf16})
+    for (const Sizes &known : {sizes, withUnknownKeys(sizes),
+                               Sizes{-1, 4, 1, -1, -1, 8, 8}, allDynamic}) {
+      Problem p = makeProblem(sizes, dtype, variant);
+      EXPECT_EQ(
+          checkAgainst(oracle::attend(p.attention, p.q, p.k, p.v), dtype,
+                       run(GetParam(), irFor("gqa", dtype, variant, known), p)),
+          "")
+          << name(dtype) << ", known " << known;
+    }
 }
 
 TEST_P(FewRows, NothingIsSeenOfMaskedKeys) {

@@ -42,6 +42,11 @@ TEST_P(Static, EverySizeIsKnown) {
   for (const Sizes &sizes : shapes)
     for (const char *name : names)
       check(sizes.b == 1 ? DType::f32 : DType::bf16, name, sizes, sizes);
+  // One batch entry and one score, row or key in the other types, too.
+  for (const Sizes &sizes : {shapes[0], shapes[2], shapes[5]})
+    for (DType dtype : {DType::bf16, DType::f16, DType::f64})
+      for (const char *name : {"none", "lengths", "sinks"})
+        check(dtype, name, sizes, sizes);
 }
 
 TEST_P(Static, SomeSizesAreKnown) {

@@ -193,6 +193,77 @@ std::string cellName(const testing::TestParamInfo<Cell> &info) {
 INSTANTIATE_TEST_SUITE_P(Targets, TileCount, testing::ValuesIn(cells()),
                          cellName);
 
+namespace {
+/// The counts of a call on zeros, with AVX-512's tiles.
+Counts countsOf(const std::string &ir, const Sizes &s,
+                const std::vector<Value> &captured = {}) {
+  EngineOptions options;
+  options.target = "cpu:avx512";
+  options.countTiles = true;
+  Result<Program> program = Engine(options).compileText(ir);
+  if (!program) {
+    ADD_FAILURE() << program.error().message;
+    return {};
+  }
+  Arguments inputs;
+  for (auto [heads, rows] :
+       {std::pair{s.hq, s.sq}, {s.hkv, s.skv}, {s.hkv, s.skv}})
+    inputs.add(DType::f32, {s.b, heads, rows, s.dk},
+               std::vector<double>(size_t(s.b * heads * rows * s.dk)));
+  std::vector<Value> values = inputs.values;
+  values.insert(values.end(), captured.begin(), captured.end());
+  Result<std::array<int64_t, 3>> tiles = program->tiles("main", values);
+  if (!tiles) {
+    ADD_FAILURE() << tiles.error().message;
+    return {};
+  }
+  return {(*tiles)[0], (*tiles)[1], (*tiles)[2]};
+}
+} // namespace
+
+/// The four heads of a key head with one query each are one tile, over 512 keys
+/// at a time.
+TEST(TileCountOfHeads, ATileIsWhatItsHeadsNeed) {
+  const Sizes s{1, 4, 1, 1, 2048, 8, 8};
+  auto irOf = [&](const std::string &body) {
+    Variant variant{"", "", "", keep(body)};
+    return irFor("gqa", DType::f32, variant, s);
+  };
+  const std::string low = "    %half = arith.constant 1024 : index\n"
+                          "    %low = arith.cmpi slt, %j, %half : index\n";
+  Counts same =
+      countsOf(irOf(low + "    %p = arith.andi %low, %low : i1\n"), s);
+  EXPECT_EQ(same.skipped, 2);
+  EXPECT_EQ(same.plain, 2);
+  EXPECT_EQ(same.masked, 0);
+  Counts byHead =
+      countsOf(irOf(low + "    %zero = arith.constant 0 : index\n"
+                          "    %first = arith.cmpi eq, %h, %zero : index\n"
+                          "    %p = arith.cmpi eq, %first, %low : i1\n"),
+               s);
+  EXPECT_EQ(byHead.skipped, 0);
+  EXPECT_EQ(byHead.plain, 0);
+  EXPECT_EQ(byHead.masked, 4);
+}
+
+/// Sequences of 96 and 48 rows with 128 and 64 keys, in tiles of 48 by 64: the
+/// first rows do not see the second keys.
+TEST(TileCountOfPackedRows, EachSequenceHasItsOwnTiles) {
+  const Sizes s{1, 2, 2, 144, 192, 8, 8};
+  Variant variant{"", ", %q0: tensor<?xi64>, %k0: tensor<?xi64>", "",
+                  "align(top_left) mask(#attn.causal) "
+                  "query_starts(%q0 : tensor<?xi64>) "
+                  "key_starts(%k0 : tensor<?xi64>)"};
+  Arguments starts;
+  starts.add(DType::i64, {3}, {0, 96, 144});
+  starts.add(DType::i64, {3}, {0, 128, 192});
+  Counts counts =
+      countsOf(irFor("softmax", DType::f32, variant), s, starts.values);
+  EXPECT_EQ(counts.skipped, 2 * 1);
+  EXPECT_EQ(counts.plain, 0);
+  EXPECT_EQ(counts.masked, 2 * (3 + 1));
+}
+
 TEST(TileCountMustFail, OnTilesThatAreNotSkipped) {
   EXPECT_TRUE(isWithin(110, 100));
   EXPECT_FALSE(isWithin(111, 100));

@@ -2,8 +2,7 @@
 //
 // The expected counts are worked out by hand or with a loop over all pairs.
 
-#include "tools/attn-bench/CaseFile.h"
-#include "tools/attn-bench/Workload.h"
+#include "test/unit/bench/Outputs.h"
 
 #include <gtest/gtest.h>
 
@@ -70,14 +69,10 @@ TEST(Workload, agrees_with_the_engine) {
   ASSERT_TRUE(flops.ok()) << flops.error().message;
   EXPECT_EQ(workload->work().flops, *flops);
   // Creating it has called it.
-  double sum = 0, squares = 0;
   ASSERT_EQ(workload->outputs().size(), 1u);
-  const Tensor &output = workload->outputs()[0];
-  for (int64_t i = 0; i < output.numElements(); ++i)
-    sum += std::abs(output.at(i));
-  EXPECT_GT(sum, 0);
+  expectRightOutputs(*workload, 8e-3);
   // Inputs have mean 0 and variance 1: 2 * 2 * 33 * 16 numbers.
-  sum = 0;
+  double sum = 0, squares = 0;
   for (int64_t i = 0; i < memory[1].numElements(); ++i) {
     sum += memory[1].at(i);
     squares += memory[1].at(i) * memory[1].at(i);
@@ -96,6 +91,7 @@ TEST(Workload, scores_and_masks_run) {
     Case problem = parse(std::string("a dtype=f32 H=3 sq=5 sk=7 D=8 ") + words);
     Result<Workload> workload = Workload::create(problem, 1);
     ASSERT_TRUE(workload.ok()) << words << ": " << workload.error().message;
+    expectRightOutputs(*workload, 1e-5);
     const std::vector<Tensor> &memory = workload->inputs();
     std::vector<Operand> operands = inputsOf(problem);
     ASSERT_EQ(memory.size(), operands.size()) << words;

@@ -2,8 +2,7 @@
 //
 // Texts and counts of the linear family, worked out by hand.
 
-#include "tools/attn-bench/CaseFile.h"
-#include "tools/attn-bench/Workload.h"
+#include "test/unit/bench/Outputs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -109,8 +108,9 @@ TEST(LinearCase, work_of_favor) {
   EXPECT_EQ(both, 3 * 5 * (2 * 2 * 32 * 16 + 2 * 2 * 64 * 9));
 }
 
-// The numbers that operands are filled with let no state grow without a bound.
-TEST(LinearCase, outputs_are_finite) {
+// The numbers that operands are filled with let no state grow without a bound,
+// and the outputs are those of the reference device.
+TEST(LinearCase, outputs_are_finite_and_right) {
   for (const char *words :
        {"op=linear H=4:2 D=16:8 causal", "op=linear H=2 D=16:8 feature=elu1",
         "op=linear H=2 D=16:8 causal decay=head bonus",
@@ -125,6 +125,8 @@ TEST(LinearCase, outputs_are_finite) {
     for (const Tensor &output : workload->outputs())
       for (int64_t i = 0; i < output.numElements(); ++i)
         ASSERT_TRUE(std::isfinite(output.at(i))) << words;
+    // What a token rounds goes through the transitions of all later ones.
+    expectRightOutputs(*workload, 1e-4);
   }
 }
 
