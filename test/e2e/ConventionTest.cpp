@@ -208,14 +208,16 @@ TEST_P(Convention, ConversionsToIntegersAreClamped) {
             %kept = arith.cmpi eq, %integer, %expected : i32)"));
   ASSERT_TRUE(bool(program)) << program.error().message;
   double inf = std::numeric_limits<double>::infinity();
-  // All six are kept: the mean of 1, 2, 4, 8, 16, 32.
-  Arguments in = keepArguments(
-      {1, 2, 4, 8, 16, 32},
-      {-2147483648.0, 2147483647, 0, -2, 2147483647, -2147483648.0},
-      {-1e30, 1e30, std::numeric_limits<double>::quiet_NaN(), -2.75, inf,
-       -inf});
+  // All eight are kept: the mean of 1, 2, 4, 8, 16, 32, 64, 128. The last two
+  // are the greatest f32 that i32 holds and the least one.
+  Arguments in =
+      keepArguments({1, 2, 4, 8, 16, 32, 64, 128},
+                    {-2147483648.0, 2147483647, 0, -2, 2147483647,
+                     -2147483648.0, 2147483520, -2147483648.0},
+                    {-1e30, 1e30, std::numeric_limits<double>::quiet_NaN(),
+                     -2.75, inf, -inf, 2147483520, -2147483648.0});
   EXPECT_THAT(valuesOf(callPoisoned(*program, "main", in.values)),
-              ElementsAre(ElementsAre(10.5)));
+              ElementsAre(ElementsAre(31.875)));
 }
 
 TEST_P(Convention, RegionsCompareFloatsOfEveryWidth) {

@@ -5,6 +5,7 @@
 // the result.
 
 #include "test/e2e/RandomMask.h"
+#include "test/e2e/Variants.h"
 #include "gtest/gtest.h"
 
 using namespace attn;
@@ -35,6 +36,77 @@ TEST_P(RandomMask, MatchesItsEvaluation) {
   }
   // Masks that keep all or nothing would test little.
   EXPECT_GE(mixed, 15);
+}
+
+/// Masks of which a tile is no more than the middle, the end of 64 bits, or a
+/// shift beyond 32.
+struct Edge {
+  const char *body;
+  bool (*keeps)(int64_t i, int64_t j);
+};
+const Edge edges[] = {
+    // Five rows of a tile, with other quotients before and after them.
+    {R"(
+    %five = arith.constant 5 : index
+    %three = arith.constant 3 : index
+    %n = arith.floordivsi %i, %five : index
+    %p = arith.cmpi eq, %n, %three : index
+)",
+     [](int64_t i, int64_t) { return i / 5 == 3; }},
+    // 1 shifted by 63 is the least number.
+    {R"(
+    %one = arith.constant 1 : index
+    %limit = arith.constant 16 : index
+    %bit = arith.shli %one, %j : index
+    %p = arith.cmpi sgt, %bit, %limit : index
+)",
+     [](int64_t, int64_t j) { return j > 4 && j < 63; }},
+    // Bits beyond 32 are 0, or the sign.
+    {R"(
+    %forty = arith.constant 40 : index
+    %three = arith.constant 3 : index
+    %zero = arith.constant 0 : index
+    %high = arith.shrui %j, %forty : index
+    %none = arith.cmpi eq, %high, %zero : index
+    %d = arith.subi %j, %three : index
+    %sign = arith.shrsi %d, %forty : index
+    %before = arith.cmpi slt, %sign, %zero : index
+    %p = arith.xori %none, %before : i1
+)",
+     [](int64_t, int64_t j) { return j >= 3; }},
+    // A position that is shifted by what another one says.
+    {R"(
+    %thirty = arith.constant 30 : index
+    %amount = arith.addi %i, %thirty : index
+    %most = arith.constant 62 : index
+    %n = arith.minsi %amount, %most : index
+    %high = arith.shrsi %j, %n : index
+    %zero = arith.constant 0 : index
+    %p = arith.cmpi eq, %high, %zero : index
+)",
+     [](int64_t, int64_t) { return true; }},
+};
+
+TEST_P(RandomMask, EdgesOfRanges) {
+  ATTN_SKIP_UNLESS_HERE(GetParam());
+  const Sizes sizes{1, 1, 1, 101, 64, 4, 4};
+  for (const Edge &edge : edges) {
+    Variant variant{"edge", "", "",
+                    std::string("align(top_left) keep {\n") + keepArguments +
+                        edge.body + "    attn.yield %p : i1\n  }",
+                    [keeps = edge.keeps](Problem &p) {
+                      p.attention.keep = [keeps](int64_t, int64_t, int64_t i,
+                                                 int64_t j) {
+                        return keeps(i, j);
+                      };
+                    }};
+    Problem p = makeProblem(sizes, DType::f32, variant);
+    EXPECT_EQ(
+        checkAgainst(oracle::attend(p.attention, p.q, p.k, p.v), DType::f32,
+                     run(GetParam(), irFor("softmax", DType::f32, variant), p)),
+        "")
+        << edge.body;
+  }
 }
 } // namespace
 
