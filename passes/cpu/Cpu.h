@@ -42,9 +42,11 @@ LogicalResult lowerLinearChunk(RewriterBase &rewriter, LinearChunkOp op,
                                const TargetInfo &target);
 LogicalResult lowerLinearRead(RewriterBase &rewriter, LinearReadOp op,
                               const TargetInfo &target);
-/// The two forms of a chunk, emitted at the insertion point of `kb`.
+/// The two forms of a chunk, emitted at the insertion point of `kb`: by
+/// products of matrices, or token by token from `first` on.
 void emitLinearChunk(const KernelBuilder &kb, LinearChunkOp op);
-void emitLinearRecurrence(const KernelBuilder &kb, LinearChunkOp op);
+void emitLinearRecurrence(const KernelBuilder &kb, LinearChunkOp op,
+                          Value first);
 
 /// Replaces a bufferized attn.matmul_tile by loops over register blocks.
 LogicalResult lowerMatmul(RewriterBase &rewriter, MatmulTileOp op,

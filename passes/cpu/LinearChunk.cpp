@@ -258,15 +258,15 @@ void LinearChunk::updateState(Value count) {
 }
 
 void LinearChunk::run() {
-  Value zero = kb.index(0), count = kb.dim(op.getKey(), 0);
+  Value zero = kb.index(0), all = kb.dim(op.getKey(), 0);
   // The rows of the keys stay in `keyRows`.
   if (op.getWrite())
     loadKeys(op.getWrite(), writeRows ? writeRows : keyRows, keys[1]);
   loadKeys(op.getKey(), keyRows, keys[0]);
   loadValues();
-  decay.prepare(count);
+  Value count = decay.prepare(all);
   if (betas)
-    emitRowCopy(kb, op.getBeta(), {}, betas, {}, count,
+    emitRowCopy(kb, op.getBeta(), {}, betas, {}, all,
                 [&](Value x) { return emitWiden(kb, x); });
   if (bonus)
     copyFeatures(op.getBonus(), {}, bonus, {});
@@ -291,6 +291,9 @@ void LinearChunk::run() {
     decay.advance(row, keys);
   });
   updateState(count);
+  if (op.getDecay())
+    kb.ifThen(kb.cmp(arith::CmpIPredicate::ne, count, all),
+              [&] { emitLinearRecurrence(kb, op, count); });
 }
 
 void attn::emitLinearChunk(const KernelBuilder &kb, LinearChunkOp op) {

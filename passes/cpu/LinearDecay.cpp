@@ -39,33 +39,126 @@ void LinearDecay::forEachTokenVector(
   kb.loop(kb.index(0), paddedRows, kb.width(), body);
 }
 
+Value attn::emitHasLargeGate(const KernelBuilder &kb, Value gates,
+                             double most) {
+  Value zero = kb.index(0), init = kb.constant(kb.wideLanes(), 0.0);
+  int64_t last = cast<MemRefType>(gates.getType()).getRank() - 1;
+  auto ofRow = [&](ValueRange row, Value init) {
+    return kb
+        .loop(zero, kb.dim(gates, last), kb.width(), init,
+              [&](Value column, ValueRange carried) {
+                SmallVector<Value> place(row);
+                place.push_back(column);
+                Value gate = kb.loadLanes(gates, place);
+                return SmallVector<Value>{kb.max(carried[0], gate)};
+              })
+        .front();
+  };
+  Value largest =
+      last == 0 ? ofRow({}, init)
+                : kb.loop(zero, kb.dim(gates, 0), 1, init,
+                          [&](Value row, ValueRange carried) {
+                            return SmallVector<Value>{ofRow(row, carried[0])};
+                          })
+                      .front();
+  Value isLarge = kb.cmpf(arith::CmpFPredicate::OGT, largest,
+                          kb.constant(kb.wideLanes(), most));
+  return vector::ReductionOp::create(kb.b, kb.loc, vector::CombiningKind::OR,
+                                     isLarge);
+}
+
+Value attn::emitRootOfGate(const KernelBuilder &kb, Value g) {
+  double most = kb.wide.isF64() ? 709.7 : 88.7;
+  Value half = kb.mulf(g, kb.constant(g.getType(), 0.5));
+  return emitExp(kb, kb.minf(half, kb.constant(g.getType(), most)));
+}
+
+void LinearDecay::loadGates(Value count) {
+  auto exp = [&](Value x) { return emitExp(kb, x); };
+  if (!isPerFeature())
+    return emitRowCopy(kb, decay, {}, gates, {}, count, exp);
+  Value one = kb.constant(kb.wide, 1.0);
+  kb.loop(kb.index(0), count, 1, [&](Value row) {
+    emitRowCopy(kb, decay, row, gates, row, features, exp);
+    kb.loop(features, paddedFeatures, 1, [&](Value column) {
+      memref::StoreOp::create(kb.b, kb.loc, one, gates,
+                              ValueRange{row, column});
+    });
+  });
+}
+
+void LinearDecay::clearGates(Value count) {
+  kb.loop(count, paddedRows, 1, [&](Value row) {
+    if (!isPerFeature()) {
+      memref::StoreOp::create(kb.b, kb.loc, kb.constant(kb.wide, 1.0), gates,
+                              row);
+      return;
+    }
+    kb.loop(kb.index(0), paddedFeatures, kb.width(), [&](Value column) {
+      kb.storeLanes(kb.constant(kb.wideLanes(), 1.0), gates, {row, column});
+    });
+  });
+}
+
+/// The tokens before the product of all gates above 1, of any feature, is above
+/// kMostGate. It bounds every product, and is none of the later tokens'.
+Value LinearDecay::countTokens(Value count) {
+  Value zero = kb.index(0), ones = kb.constant(kb.wideLanes(), 1.0);
+  Value one = kb.constant(kb.wide, 1.0), most = kb.constant(kb.wide, kMostGate);
+  auto countWhile = [&](Value isSmall, Value number) {
+    return kb.select(isSmall, kb.add(number, 1), number);
+  };
+  auto countByToken = [&] {
+    return kb.loop(zero, count, 1, ValueRange{zero, one},
+                   [&](Value row, ValueRange carried) -> SmallVector<Value> {
+                     Value bound =
+                         kb.mulf(carried[1], kb.max(one, kb.load(gates, row)));
+                     Value isSmall =
+                         kb.cmpf(arith::CmpFPredicate::OLE, bound, most);
+                     return {countWhile(isSmall, carried[0]), bound};
+                   });
+  };
+  auto countByFeature = [&] {
+    emitFill(kb, ones, nextProducts);
+    return kb.loop(
+        zero, count, 1, zero,
+        [&](Value row, ValueRange carried) -> SmallVector<Value> {
+          kb.loop(zero, paddedFeatures, kb.width(), [&](Value column) {
+            Value gate = kb.max(ones, kb.loadLanes(gates, {row, column}));
+            Value bound = kb.mulf(kb.loadLanes(nextProducts, column), gate);
+            kb.storeLanes(bound, nextProducts, column);
+          });
+          Value isLarge = emitHasLargeGate(kb, nextProducts, kMostGate);
+          return {kb.select(isLarge, carried[0], kb.add(carried[0], 1))};
+        });
+  };
+  return kb
+      .ifElse(
+          emitHasLargeGate(kb, gates, 1.0),
+          [&]() -> SmallVector<Value> {
+            return {isPerFeature() ? countByFeature().front()
+                                   : countByToken().front()};
+          },
+          [&]() -> SmallVector<Value> { return {count}; })
+      .front();
+}
+
 /// Rows beyond the last one have no decay, so that what there is after a block
 /// is what there is after the last token.
-void LinearDecay::prepare(Value count) {
+Value LinearDecay::prepare(Value count) {
   if (kind == Kind::none)
-    return;
+    return count;
   Value zero = kb.index(0), one = kb.constant(kb.wide, 1.0);
   Value ones = kb.constant(kb.wideLanes(), 1.0);
-  auto exp = [&](Value x) { return emitExp(kb, x); };
+  loadGates(count);
+  clearGates(count);
+  Value number = countTokens(count);
+  kb.ifThen(kb.cmp(arith::CmpIPredicate::ne, number, count),
+            [&] { clearGates(number); });
   if (isPerFeature()) {
-    kb.loop(zero, count, 1, [&](Value row) {
-      emitRowCopy(kb, decay, row, gates, row, features, exp);
-      kb.loop(features, paddedFeatures, 1, [&](Value column) {
-        memref::StoreOp::create(kb.b, kb.loc, one, gates,
-                                ValueRange{row, column});
-      });
-    });
-    kb.loop(count, paddedRows, 1, [&](Value row) {
-      kb.loop(zero, paddedFeatures, kb.width(),
-              [&](Value column) { kb.storeLanes(ones, gates, {row, column}); });
-    });
     emitFill(kb, ones, products);
-    return;
+    return number;
   }
-  emitRowCopy(kb, decay, {}, gates, {}, count, exp);
-  kb.loop(count, paddedRows, 1, [&](Value row) {
-    memref::StoreOp::create(kb.b, kb.loc, one, gates, row);
-  });
   forEachTokenVector(
       [&](Value token) { kb.storeLanes(ones, weights, {zero, token}); });
   memref::StoreOp::create(kb.b, kb.loc, one, products, zero);
@@ -75,6 +168,7 @@ void LinearDecay::prepare(Value count) {
                             ValueRange{kb.add(row, 1)});
     return SmallVector<Value>{product};
   });
+  return number;
 }
 
 Value LinearDecay::isBefore(Value token, Value row, int64_t r) {

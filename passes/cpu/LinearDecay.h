@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Decays within a chunk, as running products of exp(g). Nothing is divided by a
-// decay and no logarithms are summed, so that decays of any size neither
-// overflow nor lose the digits of those that come after them, and a product
-// depends on the tokens before it only.
+// decay and no logarithms are summed, so that decays of any size lose no digits
+// of those that come after them, and a product depends on the tokens before it
+// only. Where products would grow large, tokens go one by one, and a state is
+// multiplied by exp(g / 2) twice: an infinite factor would make NaN of a 0.
 
 #ifndef ATTN_PASSES_CPU_LINEARDECAY_H
 #define ATTN_PASSES_CPU_LINEARDECAY_H
@@ -12,6 +13,18 @@
 #include "passes/cpu/KernelBuilder.h"
 
 namespace mlir::attn {
+
+/// The largest product of decays that is formed by itself: it can be multiplied
+/// by queries and keys and stays in the range of f32.
+inline constexpr double kMostGate = 0x1p40;
+
+/// Whether any of `gates`, a row of whole vectors or several, is above `most`,
+/// an i1.
+Value emitHasLargeGate(const KernelBuilder &kb, Value gates, double most);
+
+/// exp(min(g / 2, x)), with x so large that the factor, taken twice, makes an
+/// infinity of any number but 0.
+Value emitRootOfGate(const KernelBuilder &kb, Value g);
 
 /// The keys of a chunk that are scored against readers: a row per feature, a
 /// column per token.
@@ -33,8 +46,9 @@ public:
   bool isPerToken() const { return kind == Kind::token; }
   bool isPerFeature() const { return kind == Kind::feature; }
 
-  /// Takes the decays of the `count` tokens of the chunk.
-  void prepare(Value count);
+  /// Takes the decays of the `count` tokens of the chunk. Returns how many of
+  /// them come before products of decays grow large.
+  Value prepare(Value count);
   /// Computes the products for the rows from `row` on.
   void begin(Value row);
   /// What a score of row r of the block with the tokens from `token` on is
@@ -64,6 +78,10 @@ public:
 
 private:
   enum class Kind { none, token, feature };
+  void loadGates(Value count);
+  /// Has the rows from `count` on keep what is there.
+  void clearGates(Value count);
+  Value countTokens(Value count);
   void forEachTokenVector(llvm::function_ref<void(Value token)> body);
 
   const KernelBuilder &kb;

@@ -5,6 +5,7 @@
 
 #include "passes/cpu/Cpu.h"
 #include "passes/cpu/FloatCasts.h"
+#include "passes/cpu/LinearDecay.h"
 #include "passes/cpu/LinearTile.h"
 #include "passes/cpu/TileCopies.h"
 #include "passes/cpu/VectorMath.h"
@@ -20,7 +21,8 @@ class LinearRecurrence : public LinearTile {
 public:
   LinearRecurrence(const KernelBuilder &kb, LinearChunkOp op);
 
-  void run();
+  /// Takes the tokens from `first` on.
+  void run(Value first);
 
 private:
   using Vectors = SmallVector<Value>;
@@ -40,8 +42,13 @@ private:
   void storeRow(ArrayRef<Value> vectors, Value row, const Panel &panel);
 
   void loadToken(Value token);
-  /// exp(g) of a feature, a scalar; null without decay.
+  /// exp(g) of a feature, a scalar, or 1 where the state has been decayed; null
+  /// without decay.
   Value getGate(Value feature);
+  /// Decays the rows of the state whose exp(g) is large before anything is
+  /// added to them.
+  void applyLargeGates(Value token);
+  void applyLargeGate(Value feature, Value g);
   Value loadBeta(Value token) {
     return kb.broadcast(emitWiden(kb, kb.load(op.getBeta(), token)));
   }
@@ -145,8 +152,8 @@ void LinearRecurrence::loadToken(Value token) {
     memref::StoreOp::create(kb.b, kb.loc, kb.constant(kb.wide, 1.0), values,
                             kb.index(columns - 1));
   if (gates)
-    emitRowCopy(kb, op.getDecay(), token, gates, {}, features,
-                [&](Value x) { return emitExp(kb, x); });
+    copyFeatures(op.getDecay(), token, gates, {},
+                 [&](Value x) { return emitExp(kb, x); });
   else if (op.getDecay())
     gate = emitExp(kb, kb.load(op.getDecay(), token));
   if (op.getRead()) {
@@ -170,6 +177,42 @@ LinearRecurrence::Vectors LinearRecurrence::readState(Value row,
                      sums.push_back(kb.fma(factor, s, sum));
                    return sums;
                  });
+}
+
+void LinearRecurrence::applyLargeGate(Value feature, Value g) {
+  Value root = kb.broadcast(emitRootOfGate(kb, g));
+  kb.loop(kb.index(0), kb.index(columns), kb.width(), [&](Value column) {
+    Value old = kb.loadLanes(source, {feature, column});
+    kb.storeLanes(kb.mulf(kb.mulf(old, root), root), state, {feature, column});
+  });
+}
+
+void LinearRecurrence::applyLargeGates(Value token) {
+  Value zero = kb.index(0), one = kb.constant(kb.wide, 1.0);
+  auto isLarge = [&](Value x) {
+    return kb.cmpf(arith::CmpFPredicate::OGT, x,
+                   kb.constant(kb.wide, kMostGate));
+  };
+  Value any = gates ? emitHasLargeGate(kb, gates, kMostGate) : isLarge(gate);
+  kb.ifThen(any, [&] {
+    if (op.getInitial())
+      kb.loop(zero, features, 1, [&](Value d) {
+        emitRowCopy(kb, source, d, state, d, kb.index(columns),
+                    [](Value x) { return x; });
+      });
+    kb.loop(zero, features, 1, [&](Value d) {
+      if (!gates)
+        return applyLargeGate(d, kb.load(op.getDecay(), token));
+      kb.ifThen(isLarge(kb.load(gates, d)), [&] {
+        applyLargeGate(d, kb.load(op.getDecay(), {token, d}));
+        memref::StoreOp::create(kb.b, kb.loc, one, gates, d);
+      });
+    });
+  });
+  if (gate)
+    gate = kb.select(any, one, gate);
+  if (op.getInitial())
+    source = kb.select(any, kb.castToRows(state), kb.castToRows(source));
 }
 
 /// Replaces v by beta (v - exp(g) k S), or gives what is moved, a S.
@@ -277,18 +320,23 @@ void LinearRecurrence::readHeads(Value token) {
   });
 }
 
-void LinearRecurrence::run() {
+void LinearRecurrence::run(Value first) {
   // One head reads the state as it is written.
   bool isFused = op.getQuery() && !bonusRow && !sums &&
                  getConstantIntValue(kb.dim(op.getQuery(), 0)) == 1;
   // Columns without values stay what decays make of them.
   emitFill(kb, kb.constant(kb.wideLanes(), 0.0), values);
-  kb.loop(kb.index(0), kb.dim(op.getKey(), 0), 1, [&](Value token) {
+  kb.loop(first, kb.dim(op.getKey(), 0), 1, [&](Value token) {
     loadToken(token);
     // The bonus stands in for the token's own key: it is read before.
     if (bonusRow)
       readHeads(token);
-    if (readRow)
+    // A transition reads the state before its decay, the delta rule after it.
+    if (op.getRead())
+      solve(token);
+    if (op.getDecay())
+      applyLargeGates(token);
+    if (op.getBeta())
       solve(token);
     if (isFused)
       copyQueries(op.getQuery(), kb.index(0), token, kb.index(1), queryRow);
@@ -315,6 +363,7 @@ void LinearRecurrence::run() {
   });
 }
 
-void attn::emitLinearRecurrence(const KernelBuilder &kb, LinearChunkOp op) {
-  LinearRecurrence(kb, op).run();
+void attn::emitLinearRecurrence(const KernelBuilder &kb, LinearChunkOp op,
+                                Value first) {
+  LinearRecurrence(kb, op).run(first);
 }

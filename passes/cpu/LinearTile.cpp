@@ -249,7 +249,7 @@ LogicalResult attn::lowerLinearChunk(RewriterBase &rewriter, LinearChunkOp op,
   rewriter.setInsertionPoint(op);
   KernelBuilder kb{rewriter, op.getLoc(), target, op.getComputeType()};
   if (op.getRecurrent())
-    emitLinearRecurrence(kb, op);
+    emitLinearRecurrence(kb, op, kb.index(0));
   else
     emitLinearChunk(kb, op);
   rewriter.eraseOp(op);

@@ -29,8 +29,8 @@ Token LinearTileBuilder::readToken(LinearChunkOp op, Value t) {
   token.v = buildValueRow(op, t);
   if (Value decay = op.getDecay()) {
     Value g = op.hasFeatureDecay() ? getRow(decay, t) : getScalar(decay, t);
-    token.factors =
-        buildFactors(g, tensor::getMixedSize(builder, loc, op.getKey(), 1));
+    token.roots =
+        buildRoots(g, tensor::getMixedSize(builder, loc, op.getKey(), 1));
   }
   if (op.getRead()) {
     token.a = getRow(op.getRead(), t);

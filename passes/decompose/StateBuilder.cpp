@@ -58,14 +58,17 @@ Value StateBuilder::buildVector(ValueRange vectors,
                       });
 }
 
-Value StateBuilder::buildFactors(Value g, OpFoldResult size) {
+Value StateBuilder::buildRoots(Value g, OpFoldResult size) {
+  // Two factors of this size make an infinity of any number but 0.
+  constexpr double kMost = 709.7;
+  auto build = [&](Value x) -> Value {
+    Value half = apply<arith::MulFOp>(x, makeFloat(0.5));
+    return math::ExpOp::create(
+        builder, loc, apply<arith::MinimumFOp>(half, makeFloat(kMost)));
+  };
   if (isa<RankedTensorType>(g.getType()))
-    return buildVector(g, [&](ValueRange args) -> Value {
-      return math::ExpOp::create(builder, loc, args[0]);
-    });
-  return linalg::FillOp::create(builder, loc,
-                                Value(math::ExpOp::create(builder, loc, g)),
-                                makeEmpty(size, f64))
+    return buildVector(g, [&](ValueRange args) { return build(args[0]); });
+  return linalg::FillOp::create(builder, loc, build(g), makeEmpty(size, f64))
       .getResult(0);
 }
 
@@ -73,10 +76,7 @@ Value StateBuilder::buildFactors(Value g, OpFoldResult size) {
 
 void StateBuilder::applyDeltaRule(Token &token, Value beta) {
   token.a = token.k;
-  if (token.factors)
-    token.a = buildVector({token.factors, token.k}, [&](ValueRange args) {
-      return apply<arith::MulFOp>(args[0], args[1]);
-    });
+  token.readsDecayed = true;
   Value negated = arith::NegFOp::create(builder, loc, beta);
   token.b = buildVector(token.k, [&](ValueRange args) {
     return apply<arith::MulFOp>(negated, args[0]);
@@ -86,10 +86,11 @@ void StateBuilder::applyDeltaRule(Token &token, Value beta) {
   });
 }
 
-/// factors[r] state[r,c]
-Value StateBuilder::buildDecayed(Value factors, Value state) {
-  return buildGeneric(factors, state, {{0}, {0, 1}}, 2, [&](ValueRange args) {
-    return apply<arith::MulFOp>(args[0], args[1]);
+/// roots[r] roots[r] state[r,c]
+Value StateBuilder::buildDecayed(Value roots, Value state) {
+  return buildGeneric(roots, state, {{0}, {0, 1}}, 2, [&](ValueRange args) {
+    return apply<arith::MulFOp>(args[0],
+                                apply<arith::MulFOp>(args[0], args[1]));
   });
 }
 
@@ -104,10 +105,11 @@ Value StateBuilder::buildOuter(Value features, Value columns, Value state) {
 }
 
 Value StateBuilder::buildNext(const Token &token, Value state) {
-  Value read = token.a ? buildProduct(token.a, state) : Value();
-  Value next = token.factors ? buildDecayed(token.factors, state) : state;
-  if (token.b)
+  Value next = token.roots ? buildDecayed(token.roots, state) : state;
+  if (token.b) {
+    Value read = buildProduct(token.a, token.readsDecayed ? next : state);
     next = buildOuter(token.b, read, next);
+  }
   return buildOuter(token.k, token.v, next);
 }
 

@@ -15,8 +15,9 @@ namespace mlir::attn {
 /// What a token brings, as vectors; null where a clause is absent.
 struct Token {
   Value k, v;
-  Value factors; // exp(g)
-  Value a, b;    // of the transition
+  Value roots;               // exp(g / 2)
+  Value a, b;                // of the transition
+  bool readsDecayed = false; // a, the state after the decay
   Value bonus;
 };
 
@@ -32,10 +33,11 @@ struct Readout {
 struct StateBuilder : F64Builder {
   using F64Builder::F64Builder;
 
-  /// The delta rule for a token with its k, v and factors:
-  /// a = exp(g) k, b = -beta k, and beta v in place of v.
+  /// The delta rule for a token with its k and v: a = k, which reads the state
+  /// after the decay, b = -beta k, and beta v in place of v.
   void applyDeltaRule(Token &token, Value beta);
-  /// (diag(exp(g)) + b^T a) state + k^T v
+  /// diag(exp(g)) state + b^T read + k^T v, where read = a state, or
+  /// a diag(exp(g)) state.
   Value buildNext(const Token &token, Value state);
   /// The row of query `q` of all `columns`, in f64. The bonus is that of
   /// `token`, which may be null.
@@ -49,15 +51,17 @@ struct StateBuilder : F64Builder {
   Value getScalar(Value tensor, ArrayRef<Value> at);
   /// A vector of f64, the element of each entry of those given.
   Value buildVector(ValueRange vectors, function_ref<Value(ValueRange)> body);
-  /// exp(g) of a vector g, or of a scalar that stands for `size` entries.
-  Value buildFactors(Value g, OpFoldResult size);
+  /// exp(g / 2) of a vector g, or of a scalar that stands for `size` entries: a
+  /// decay is two factors, so that neither leaves the range of f64 before their
+  /// product with a number does, and 0 stays 0.
+  Value buildRoots(Value g, OpFoldResult size);
 
   template <typename OpTy> Value apply(Value x, Value y) {
     return OpTy::create(builder, loc, x, y);
   }
 
 private:
-  Value buildDecayed(Value factors, Value state);
+  Value buildDecayed(Value roots, Value state);
   Value buildOuter(Value features, Value columns, Value state);
   Value buildProduct(Value features, Value state);
   Value buildBonus(Value q, const Token &token, Value total);

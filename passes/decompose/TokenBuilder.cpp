@@ -70,7 +70,7 @@ Token TokenBuilder::readToken(const Head &head, Value t) {
     Value g = rank == 4   ? getRow(decay, {head.b, head.state, t})
               : rank == 3 ? getScalar(decay, {head.b, head.state, t})
                           : getScalar(decay, head.state);
-    token.factors = buildFactors(g, tensor::getMixedSize(builder, loc, key, 3));
+    token.roots = buildRoots(g, tensor::getMixedSize(builder, loc, key, 3));
   }
   if (op.getRead()) {
     token.a = getRow(op.getRead(), {head.b, head.state, t});

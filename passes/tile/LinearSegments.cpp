@@ -86,6 +86,17 @@ Value LinearTiler::createScan(Value sums, const LinearPlace &place,
       b, loc, {sum, decays}, loop.getRegionIterArgs().front(),
       {{0, 1}, {0}, {0, 1}}, 2, [&](ValueRange args) -> Value {
         Value kept = arith::MulFOp::create(b, loc, args[1], args[2]);
+        // Decays beyond the range of their type leave a 0 what it is.
+        auto isEqual = [&](Value x, double y) -> Value {
+          Value other =
+              arith::ConstantOp::create(b, loc, b.getFloatAttr(x.getType(), y));
+          return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x,
+                                       other);
+        };
+        Value isKept = arith::AndIOp::create(
+            b, loc, isEqual(args[2], 0.0),
+            isEqual(args[1], std::numeric_limits<double>::infinity()));
+        kept = arith::SelectOp::create(b, loc, isKept, args[2], kept);
         return arith::AddFOp::create(b, loc, kept, args[0]);
       });
   scf::YieldOp::create(b, loc, next);

@@ -17,9 +17,13 @@
 // CHECK:             %[[V_T:.*]] = tensor.extract_slice %[[VWIDE]][%[[B]], %[[H]], %[[T]], 0]
 // CHECK:             %[[G_T:.*]] = tensor.extract %[[G]][%[[B]], %[[H]], %[[T]]]
 // CHECK:             %[[WIDE:.*]] = arith.extf %[[G_T]] : f32 to f64
-// CHECK:             %[[FACTOR:.*]] = math.exp %[[WIDE]] : f64
-// CHECK:             %[[FACTORS:.*]] = linalg.fill ins(%[[FACTOR]]
-// CHECK:             %[[DECAYED:.*]] = linalg.generic {{.*}} ins(%[[FACTORS]] {{.*}} outs(%[[S]]
+// CHECK:             %[[HALF:.*]] = arith.mulf %[[WIDE]], %{{.*}} : f64
+// CHECK:             %[[BOUNDED:.*]] = arith.minimumf %[[HALF]], %{{.*}} : f64
+// CHECK:             %[[ROOT:.*]] = math.exp %[[BOUNDED]] : f64
+// CHECK:             %[[ROOTS:.*]] = linalg.fill ins(%[[ROOT]]
+// CHECK:             %[[DECAYED:.*]] = linalg.generic {{.*}} ins(%[[ROOTS]] {{.*}} outs(%[[S]]
+// CHECK:               %[[ONCE:.*]] = arith.mulf %[[R:.*]], %{{.*}} : f64
+// CHECK-NEXT:          arith.mulf %[[R]], %[[ONCE]] : f64
 // CHECK:             %[[NEXT:.*]] = linalg.generic {{.*}} ins(%[[K_T]], %[[V_T]] {{.*}} outs(%[[DECAYED]]
 // CHECK:             scf.for %[[N:.*]] = %c0 to %c2
 // CHECK:               %[[QUERYHEAD:.*]] = arith.addi %[[FIRST]], %[[N]]
