@@ -5,6 +5,7 @@
  */
 
 #include "attention.h"
+#include "capped.h"
 #include "tiles.h"
 
 #include <dirent.h>
@@ -97,6 +98,18 @@ static void check_results(void) {
     }
 }
 
+/* Numbers that a rule refuses are refused by the plan and by the call. */
+static void check_numbers(void) {
+  int64_t o_sizes[4];
+  expect("softcap of 0", capped_plan(&q, 0.0f, o_sizes), ATTN_INVALID_ARGUMENT,
+         "'attn.softmax' op softcap: expected a number > 0 that is finite in "
+         "f32 with its reciprocal, got 0");
+  expect("softcap of -2.5", capped(&q, -2.5f, &o, 1), ATTN_INVALID_ARGUMENT,
+         "'attn.softmax' op softcap: expected a number > 0 that is finite in "
+         "f32 with its reciprocal, got -2.5");
+  expect("softcap of 50", capped_plan(&q, 50.0f, o_sizes), ATTN_OK, "");
+}
+
 /* Sizes that no memory holds, of tensors that repeat one row. */
 static void check_size(void) {
   const int64_t many = (int64_t)1 << 40, row_strides[] = {0, 0, 0, 1};
@@ -137,6 +150,7 @@ static int count_threads(void) {
 
 int main(void) {
   check_arguments();
+  check_numbers();
   check_results();
   check_size();
   check_cpu();
