@@ -15,16 +15,16 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-static bool isWideFloat(Type type) { return type.isF32() || type.isF64(); }
+/// Arithmetic of f16 and bf16 is that of f32, rounded.
+static bool isFloat(Type type) {
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+}
 
-/// f16 and bf16 have no arithmetic of their own; they are read and extended.
-static bool isNarrowFloat(Type type) { return type.isF16() || type.isBF16(); }
-
-/// What regions compute in: index, integers of at most 64 bits, f32 and f64.
+/// What regions compute in: index, integers of at most 64 bits, and floats.
 static bool isAllowedType(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() && integer.getWidth() <= 64;
-  return type.isIndex() || isWideFloat(type);
+  return type.isIndex() || isFloat(type);
 }
 
 /// What captured tensors hold.
@@ -32,7 +32,7 @@ static bool isAllowedElement(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return integer.isSignless() &&
            llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
-  return isWideFloat(type) || isNarrowFloat(type);
+  return isFloat(type);
 }
 
 static bool isAllowedArith(Operation *op) {
@@ -40,19 +40,27 @@ static bool isAllowedArith(Operation *op) {
              arith::CeilDivUIOp, arith::CmpFOp, arith::CmpIOp,
              arith::ConstantOp, arith::DivFOp, arith::DivSIOp, arith::DivUIOp,
              arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::FPToSIOp,
-             arith::FloorDivSIOp, arith::IndexCastOp, arith::IndexCastUIOp,
-             arith::MaxNumFOp, arith::MaxSIOp, arith::MaxUIOp,
-             arith::MaximumFOp, arith::MinNumFOp, arith::MinSIOp,
-             arith::MinUIOp, arith::MinimumFOp, arith::MulFOp, arith::MulIOp,
-             arith::NegFOp, arith::OrIOp, arith::RemSIOp, arith::RemUIOp,
-             arith::SIToFPOp, arith::SelectOp, arith::ShLIOp, arith::ShRSIOp,
-             arith::ShRUIOp, arith::SubFOp, arith::SubIOp, arith::TruncFOp,
-             arith::TruncIOp, arith::UIToFPOp, arith::XOrIOp>(op);
+             arith::FPToUIOp, arith::FloorDivSIOp, arith::IndexCastOp,
+             arith::IndexCastUIOp, arith::MaxNumFOp, arith::MaxSIOp,
+             arith::MaxUIOp, arith::MaximumFOp, arith::MinNumFOp,
+             arith::MinSIOp, arith::MinUIOp, arith::MinimumFOp, arith::MulFOp,
+             arith::MulIOp, arith::NegFOp, arith::OrIOp, arith::RemSIOp,
+             arith::RemUIOp, arith::SIToFPOp, arith::SelectOp, arith::ShLIOp,
+             arith::ShRSIOp, arith::ShRUIOp, arith::SubFOp, arith::SubIOp,
+             arith::TruncFOp, arith::TruncIOp, arith::UIToFPOp, arith::XOrIOp>(
+      op);
 }
 
+/// All of `math` but what is of integers alone. Some are made of others from
+/// the source on.
 static bool isAllowedMath(Operation *op) {
-  return isa<math::AbsFOp, math::AbsIOp, math::Exp2Op, math::ExpOp, math::FmaOp,
-             math::LogOp, math::SqrtOp, math::TanhOp>(op);
+  if (isa<math::AbsIOp>(op))
+    return true;
+  if (isa<math::ClampFOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
+          math::IsNormalOp, math::SincosOp>(op))
+    return !isa<OnlineSoftmaxOp>(op->getParentOp());
+  return isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+         llvm::any_of(op->getOperandTypes(), llvm::IsaPred<FloatType>);
 }
 
 /// Checks one operation of a region; `emitError` starts the diagnostic.
@@ -94,18 +102,13 @@ verifyRegionOp(Operation *op, Region &region,
     return emitError() << "'arith.truncf': expected no rounding mode, got "
                        << arith::stringifyRoundingMode(
                               *round.getRoundingmode());
-  if (isAllowedMath(op) && !isa<math::AbsIOp>(op) &&
-      !isWideFloat(op->getResult(0).getType()))
-    return emitError() << "'" << op->getName() << "': expected f32 or f64, got "
-                       << op->getResult(0).getType();
   for (Type type :
        llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
                                 SmallVector<Type>(op->getResultTypes())))
-    if (!isAllowedType(type) &&
-        !(isa<arith::ExtFOp>(op) && isNarrowFloat(type)))
+    if (!isAllowedType(type))
       return emitError() << "'" << op->getName()
-                         << "': expected index, integers up to 64 bits, f32 "
-                            "or f64, got "
+                         << "': expected index, integers up to 64 bits, f16, "
+                            "bf16, f32 or f64, got "
                          << type;
   return success();
 }

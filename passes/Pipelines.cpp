@@ -139,7 +139,7 @@ void attn::buildCpu(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   // No function is called per lane.
   pm.addNestedPass<func::FuncOp>(createExpandVectorMath());
-  addLowerToLLVM(pm);
+  addLowerToLLVM(pm, /*callsMathLibrary=*/false);
   endStage(pm, options, "llvm");
 }
 
@@ -173,7 +173,7 @@ void attn::buildReference(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   addSimplification(pm);
   pm.addNestedPass<func::FuncOp>(createPromoteReductions());
-  addLowerToLLVM(pm);
+  addLowerToLLVM(pm, /*callsMathLibrary=*/true);
   endStage(pm, options, "llvm");
 }
 

@@ -98,9 +98,10 @@ static bool isSourceOp(Operation *op) {
     return isInBounds(extract);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return linalgOp.hasPureTensorSemantics();
+  // Integer powers of integers have no lowering.
   return isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
              op->getDialect()) &&
-         !hasShapedTypes(op);
+         !hasShapedTypes(op) && !isa<math::IPowIOp>(op);
 }
 
 /// Whether `op` may be left after `stage`.

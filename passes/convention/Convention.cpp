@@ -59,11 +59,14 @@ void attn::addDeallocation(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
 }
 
-void attn::addLowerToLLVM(OpPassManager &pm) {
+void attn::addLowerToLLVM(OpPassManager &pm, bool callsMathLibrary) {
   // No call into a runtime library for strided copies.
   pm.addPass(createExpandCopies());
   // NAME.call unpacks an array of pointers for the function itself.
   pm.addPass(createEmitEntryPoints());
+  // From here on no function of the program has a name of that library.
+  if (callsMathLibrary)
+    pm.addPass(createCallMathLibrary());
   // Views are arithmetic on offsets and strides.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

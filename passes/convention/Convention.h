@@ -34,8 +34,9 @@ void addBufferization(OpPassManager &pm);
 void addDeallocation(OpPassManager &pm);
 
 /// Buffers, loops, vectors and omp -> a module of the LLVM dialect with
-/// NAME.call and NAME.plan.
-void addLowerToLLVM(OpPassManager &pm);
+/// NAME.call and NAME.plan. `callsMathLibrary` leaves what elementary functions
+/// there are to it.
+void addLowerToLLVM(OpPassManager &pm, bool callsMathLibrary);
 
 } // namespace mlir::attn
 

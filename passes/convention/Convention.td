@@ -79,7 +79,8 @@ def GuardArith : Pass<"attn-guard-arith", "ModuleOp"> {
     with remainder 0; a shift by the width or more gives 0, or the sign; a float
     becomes the nearest integer towards zero that the type has, NaN 0. Flags that
     promise such operands away are dropped. Arithmetic of f16 and bf16 is that of
-    f32, rounded.
+    f32, rounded. `math.sincos` is two operations, `math.clampf` a maximum and a
+    minimum, and `math.isnan` and the like are comparisons.
 
     ```mlir
     %r = arith.remui %a, %b : index
@@ -89,6 +90,8 @@ def GuardArith : Pass<"attn-guard-arith", "ModuleOp"> {
     %r = arith.remui %a, %safe : index
     ```
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
 }
 
 def WidenBooleans : Pass<"attn-widen-booleans", "ModuleOp"> {
@@ -272,11 +275,14 @@ def ExpandCopies : Pass<"attn-expand-copies", "ModuleOp"> {
 }
 
 def ExpandHalfCasts : Pass<"attn-expand-half-casts", "ModuleOp"> {
-  let summary = "convert f16 by integer arithmetic where the target has no other";
+  let summary = "convert f16 and bf16 by what the target has";
   let description = [{
     Guarantees: no `arith.extf` of f16 and no `arith.truncf` of f32 to f16 is left
     on a target without F16C, for which LLVM would call a library per element.
-    Elsewhere those to f64 go through f32, which is exact, as do those of bf16.
+    Elsewhere casts of f16 and bf16 to f64 go through f32, which is exact, and so
+    do those from f64 and integers, which round once: where f32 does not hold what
+    is cast, the last place that it has is made odd, so that the second rounding
+    sees that something was lost.
 
     ```mlir
     %y = arith.extf %x : vector<4xf16> to vector<4xf32>
@@ -285,7 +291,8 @@ def ExpandHalfCasts : Pass<"attn-expand-half-casts", "ModuleOp"> {
     %y = arith.bitcast %r : vector<4xi32> to vector<4xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
 }
 
 def EmitEntryPoints : Pass<"attn-emit-entry-points", "ModuleOp"> {

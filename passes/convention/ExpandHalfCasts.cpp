@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conversions of f16 as integer arithmetic, on scalars and vectors. Runs before
-// the lowering to LLVM, which calls a library for each element where the target
-// has no instruction. The results are those of vcvtph2ps and vcvtps2ph, NaN
-// included.
+// Conversions of f16 as integer arithmetic, and those to f16 and bf16 by way of
+// f32, on scalars and vectors. Runs before the lowering to LLVM, which calls a
+// library for each element where the target has no instruction. The results are
+// those of vcvtph2ps and vcvtps2ph, NaN included.
 
 #include "passes/Passes.h"
 #include "passes/analysis/TargetInfo.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -36,6 +38,14 @@ static Type withElement(Type type, Type element) {
   return element;
 }
 
+/// A constant of `type`, whose elements are all `value`.
+static Value makeConstant(OpBuilder &b, Location loc, Type type,
+                          Attribute value) {
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    value = DenseElementsAttr::get(shaped, value);
+  return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
+}
+
 namespace {
 
 /// Integer arithmetic on 32-bit values of one shape.
@@ -44,13 +54,10 @@ struct BitBuilder {
       : b(b), loc(loc), type(withElement(shape, b.getI32Type())),
         f32(withElement(shape, b.getF32Type())) {}
 
-  Value constant(Type type, Attribute value) {
-    if (auto shaped = dyn_cast<ShapedType>(type))
-      value = DenseElementsAttr::get(shaped, value);
-    return arith::ConstantOp::create(b, loc, cast<TypedAttr>(value));
+  Value i(int32_t x) {
+    return makeConstant(b, loc, type, b.getI32IntegerAttr(x));
   }
-  Value i(int32_t x) { return constant(type, b.getI32IntegerAttr(x)); }
-  Value f(double x) { return constant(f32, b.getF32FloatAttr(x)); }
+  Value f(double x) { return makeConstant(b, loc, f32, b.getF32FloatAttr(x)); }
   template <typename OpTy> Value op(Value x, Value y) {
     return OpTy::create(b, loc, x, y);
   }
@@ -135,7 +142,109 @@ static Value emitRound(OpBuilder &b, Location loc, Value x) {
       b, loc, withElement(x.getType(), b.getF16Type()), narrow);
 }
 
+static bool isHalf(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  return element.isF16() || element.isBF16();
+}
+
+/// f64 to an f32 whose last place is odd where something was lost, so that
+/// rounding it again is rounding once.
+static Value emitRoundToOdd(OpBuilder &b, Location loc, Value x) {
+  BitBuilder m(b, loc, x.getType());
+  Value nearest = arith::TruncFOp::create(b, loc, m.f32, x);
+  Value back = arith::ExtFOp::create(b, loc, x.getType(), nearest);
+  auto magnitude = [&](Value value) -> Value {
+    return math::AbsFOp::create(b, loc, value);
+  };
+  auto compare = [&](arith::CmpFPredicate predicate, Value y, Value z) {
+    return arith::CmpFOp::create(b, loc, predicate, y, z).getResult();
+  };
+  Value bits = m.toInt(nearest);
+  Value isInexact = compare(arith::CmpFPredicate::ONE, back, x);
+  Value isEven = m.compare(CmpIPredicate::eq, m.op<arith::AndIOp>(bits, 1), 0);
+  Value isBelow =
+      compare(arith::CmpFPredicate::OLT, magnitude(back), magnitude(x));
+  // From infinity, which is even, to the largest number, which is not.
+  Value step = m.select(isBelow, m.i(1), m.i(-1));
+  Value moves = arith::AndIOp::create(b, loc, isInexact, isEven);
+  return m.toFloat(m.select(moves, m.op<arith::AddIOp>(bits, step), bits));
+}
+
+/// `x` with all but its upper 11 to 24 bits replaced by whether one of them is
+/// set, in the place above them: an f32 holds it, and rounding that to f16 or
+/// bf16 is rounding `x`.
+static Value emitSticky(OpBuilder &b, Location loc, Value x, bool isSigned) {
+  Type type = x.getType();
+  unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  auto constant = [&](const APInt &value) -> Value {
+    return makeConstant(b, loc, type,
+                        b.getIntegerAttr(getElementTypeOrSelf(type), value));
+  };
+  for (unsigned low = 13; low + 11 + isSigned < width; low += 13) {
+    // |x| >= 2^(low + 11), to which 2^(low + 11) is added for a sign.
+    APInt limit = APInt::getOneBitSet(width, low + 11);
+    Value isLarge;
+    if (isSigned) {
+      Value moved = arith::AddIOp::create(b, loc, x, constant(limit));
+      isLarge = arith::CmpIOp::create(b, loc, CmpIPredicate::uge, moved,
+                                      constant(limit << 1));
+    } else {
+      isLarge =
+          arith::CmpIOp::create(b, loc, CmpIPredicate::uge, x, constant(limit));
+    }
+    Value mask = constant(APInt::getLowBitsSet(width, low));
+    Value rest = arith::AndIOp::create(b, loc, x, mask);
+    Value isRest = arith::CmpIOp::create(b, loc, CmpIPredicate::ne, rest,
+                                         constant(APInt::getZero(width)));
+    Value upper = arith::SubIOp::create(b, loc, x, rest);
+    Value odd = arith::OrIOp::create(b, loc, upper,
+                                     constant(APInt::getOneBitSet(width, low)));
+    Value sticky = arith::SelectOp::create(b, loc, isRest, odd, upper);
+    x = arith::SelectOp::create(b, loc, isLarge, sticky, x);
+  }
+  return x;
+}
+
 namespace {
+
+/// arith.truncf %x : f64 to bf16
+///   ->  arith.truncf (%x as an f32 with an odd last place)
+struct ExpandTwoSteps : public OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isHalf(op.getType()) ||
+        !getElementTypeOrSelf(op.getIn().getType()).isF64())
+      return rewriter.notifyMatchFailure(
+          op, "nothing to do: not from f64 to f16 or bf16");
+    if (op.getRoundingmodeAttr())
+      return rewriter.notifyMatchFailure(op, "has a rounding mode");
+    Value single = emitRoundToOdd(rewriter, op.getLoc(), op.getIn());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), single);
+    return success();
+  }
+};
+
+/// arith.sitofp %x : i32 to bf16
+///   ->  arith.truncf (arith.sitofp (%x in 24 bits) : i32 to f32)
+template <typename OpTy, bool isSigned>
+struct ExpandFromInteger : public OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    if (!isHalf(op.getType()))
+      return rewriter.notifyMatchFailure(op,
+                                         "nothing to do: not to f16 or bf16");
+    Location loc = op.getLoc();
+    Type f32 = withElement(op.getType(), rewriter.getF32Type());
+    Value x = emitSticky(rewriter, loc, op.getIn(), isSigned);
+    Value single = OpTy::create(rewriter, loc, f32, x);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), single);
+    return success();
+  }
+};
 
 /// arith.extf %x : f16 to f64  ->  arith.extf (arith.extf %x : f16 to f32)
 /// The same from bf16: of a cast straight to f64 LLVM makes arithmetic of bf16,
@@ -201,6 +310,8 @@ struct ExpandHalfCastsPass
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandExtend, ExpandRound>(&getContext(), *target);
+    patterns.add<ExpandTwoSteps, ExpandFromInteger<arith::SIToFPOp, true>,
+                 ExpandFromInteger<arith::UIToFPOp, false>>(&getContext());
     // Folding would merge the two steps from f16 to f64 again.
     GreedyRewriteConfig config;
     config.enableFolding(false);

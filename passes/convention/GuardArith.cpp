@@ -5,7 +5,6 @@
 // finds nothing undefined to exploit.
 
 #include "passes/Passes.h"
-#include "passes/decompose/WidenRegion.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -98,6 +97,9 @@ static void guardConversion(Operation *op, bool isSigned) {
   OpBuilder builder(op);
   Location loc = op->getLoc();
   Value value = op->getOperand(0);
+  // Comparisons of f16 and bf16 would be library calls, too.
+  if (value.getType().getIntOrFloatBitWidth() == 16)
+    value = arith::ExtFOp::create(builder, loc, builder.getF32Type(), value);
   Type type = op->getResult(0).getType();
   auto floatType = cast<FloatType>(value.getType());
   unsigned width = getWidth(type);
@@ -156,16 +158,9 @@ static void widenNarrow(Operation *op) {
   auto isNarrow = [](Type type) { return type.isBF16() || type.isF16(); };
   OpBuilder builder(op);
   Location loc = op->getLoc();
-  if (isa<arith::TruncFOp>(op) && op->getOperand(0).getType().isF64() &&
-      isNarrow(op->getResult(0).getType())) {
-    auto type = cast<FloatType>(op->getResult(0).getType());
-    op->getResult(0).replaceAllUsesWith(
-        attn::roundOnce(builder, loc, op->getOperand(0), type));
-    op->erase();
-    return;
-  }
+  // Casts round once, which is not by way of f32.
   if (isa<arith::ConstantOp, arith::ExtFOp, arith::TruncFOp, arith::SelectOp,
-          arith::BitcastOp>(op))
+          arith::BitcastOp, arith::SIToFPOp, arith::UIToFPOp>(op))
     return;
   Type f32 = builder.getF32Type();
   for (OpOperand &operand : op->getOpOperands())
@@ -181,7 +176,83 @@ static void widenNarrow(Operation *op) {
   result.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
 }
 
+/// %s, %c = math.sincos %x  ->  %s = math.sin %x, %c = math.cos %x
+static SmallVector<Operation *> splitSincos(math::SincosOp op) {
+  OpBuilder builder(op);
+  auto sine = math::SinOp::create(builder, op.getLoc(), op.getOperand());
+  auto cosine = math::CosOp::create(builder, op.getLoc(), op.getOperand());
+  op.getSin().replaceAllUsesWith(sine);
+  op.getCos().replaceAllUsesWith(cosine);
+  op.erase();
+  return {sine, cosine};
+}
+
+/// %r = math.clampf %x to [%a, %b]
+///   ->  %r = arith.minimumf (arith.maximumf %x, %a), %b
+static SmallVector<Operation *> splitClamp(math::ClampFOp op) {
+  OpBuilder builder(op);
+  auto max = arith::MaximumFOp::create(builder, op.getLoc(), op.getValue(),
+                                       op.getMin());
+  auto min = arith::MinimumFOp::create(builder, op.getLoc(), max, op.getMax());
+  op.getResult().replaceAllUsesWith(min);
+  op.erase();
+  return {max, min};
+}
+
+/// %r = math.isnormal %x : f16
+///   ->  %r = |%x| >= 2^-14 && |%x| < inf
+/// and the like, before an f16 becomes an f32, which is normal where the f16 is
+/// subnormal.
+static SmallVector<Operation *> splitClassification(Operation *op) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  Value x = op->getOperand(0);
+  auto type = cast<FloatType>(x.getType());
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  SmallVector<Operation *> parts;
+  auto compare = [&](CmpFPredicate predicate, const APFloat &limit) {
+    Value magnitude = math::AbsFOp::create(builder, loc, x);
+    Value constant = arith::ConstantOp::create(
+        builder, loc, builder.getFloatAttr(type, limit));
+    Value result =
+        arith::CmpFOp::create(builder, loc, predicate, magnitude, constant);
+    parts.append({magnitude.getDefiningOp(), result.getDefiningOp()});
+    return result;
+  };
+  APFloat infinity = APFloat::getInf(semantics);
+  Value result;
+  if (isa<math::IsNaNOp>(op)) {
+    result = arith::CmpFOp::create(builder, loc, CmpFPredicate::UNO, x, x);
+    parts.push_back(result.getDefiningOp());
+  } else if (isa<math::IsInfOp>(op)) {
+    result = compare(CmpFPredicate::OEQ, infinity);
+  } else {
+    result = compare(CmpFPredicate::OLT, infinity);
+    if (isa<math::IsNormalOp>(op)) {
+      Value isLarge = compare(CmpFPredicate::OGE,
+                              APFloat::getSmallestNormalized(semantics));
+      result = arith::AndIOp::create(builder, loc, result, isLarge);
+    }
+  }
+  op->getResult(0).replaceAllUsesWith(result);
+  op->erase();
+  return parts;
+}
+
 static void guard(Operation *op) {
+  SmallVector<Operation *> parts;
+  if (auto sincos = dyn_cast<math::SincosOp>(op))
+    parts = splitSincos(sincos);
+  else if (auto clamp = dyn_cast<math::ClampFOp>(op))
+    parts = splitClamp(clamp);
+  else if (isa<math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
+               math::IsNormalOp>(op))
+    parts = splitClassification(op);
+  if (!parts.empty()) {
+    for (Operation *part : parts)
+      guard(part);
+    return;
+  }
   if (op->getNumResults() != 1 ||
       !op->getResult(0).getType().isIntOrIndexOrFloat())
     return;

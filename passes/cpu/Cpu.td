@@ -110,10 +110,10 @@ def LowerRunningMax : Pass<"attn-lower-running-max", "func::FuncOp"> {
 def ExpandVectorMath : Pass<"attn-expand-vector-math", "func::FuncOp"> {
   let summary = "replace math functions on f32 and f64 by vector code";
   let description = [{
-    Guarantees: no `math.exp`, `math.exp2`, `math.tanh`, `math.log`, `math.sin`,
-    `math.cos` on f32, f64 or vectors of them is left, and no `math.fma` where the
-    target has none: each would be a call of the math library per lane. Sines and
-    cosines of more than 2^20 still are.
+    Guarantees: of the functions of `math` on f32, f64 or vectors of them only
+    those are left that the target has instructions for, as any other would be a
+    call of the math library per lane. Results are within 2 units of the last
+    place. Sines, cosines and tangents of more than 2^20 still are calls.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",

@@ -6,11 +6,15 @@
 #include "passes/cpu/LaneRegion.h"
 
 #include "dialect/Attn.h"
+#include "passes/cpu/FloatCasts.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::attn;
+
+/// True for the types that are computed in f32 and rounded.
+static bool isNarrowFloat(Type type) { return type.isF16() || type.isBF16(); }
 
 /// True for the types that are computed in the lane form's index width.
 static bool isIndexLike(Type type) {
@@ -87,7 +91,11 @@ Value LaneRegion::emitReadRow(Operation *read, ArrayRef<Value> arguments) {
 }
 
 Type LaneRegion::convertType(Type type, bool isLanes) {
-  Type converted = isIndexLike(type) ? indexType : type;
+  Type converted = type;
+  if (isIndexLike(type))
+    converted = indexType;
+  else if (isNarrowFloat(type))
+    converted = kb.b.getF32Type();
   return isLanes ? kb.lanes(converted) : converted;
 }
 
@@ -120,6 +128,8 @@ LaneValue LaneRegion::find(Value value) {
     return fromIndex(value);
   if (value.getType().isInteger(64) && indexType.isInteger(32))
     return {arith::TruncIOp::create(kb.b, kb.loc, indexType, value)};
+  if (isNarrowFloat(value.getType()))
+    return {emitToF32(kb, value)};
   return {value};
 }
 
@@ -142,7 +152,7 @@ void LaneRegion::emitOp(Operation *op) {
   else if (isa<arith::ExtFOp>(op) && operands.front().value.getType() ==
                                          convertType(op->getResult(0).getType(),
                                                      operands.front().isLanes))
-    result = operands.front(); // Reads of f16 and bf16 give f32.
+    result = operands.front(); // f16 and bf16 are held as f32.
   else
     result = emitElementwise(op, operands);
   values[op->getResult(0)] = result;
@@ -150,6 +160,10 @@ void LaneRegion::emitOp(Operation *op) {
 
 LaneValue LaneRegion::emitConstant(Operation *op) {
   auto constant = cast<arith::ConstantOp>(op);
+  if (isNarrowFloat(constant.getType()))
+    return {
+        kb.constant(kb.b.getF32Type(),
+                    cast<FloatAttr>(constant.getValue()).getValueAsDouble())};
   if (!isIndexLike(constant.getType()))
     return {arith::ConstantOp::create(kb.b, kb.loc, constant.getValue())};
   return {integer(indexType, cast<IntegerAttr>(constant.getValue()).getInt())};
@@ -181,11 +195,20 @@ LaneValue LaneRegion::emitElementwise(Operation *op,
   SmallVector<Value> converted;
   for (const LaneValue &operand : operands)
     converted.push_back(isLanes ? getLanes(operand) : operand.value);
-  OperationState state(kb.loc, op->getName(), converted,
-                       convertType(op->getResult(0).getType(), isLanes),
-                       op->getAttrs());
+  Type written = op->getResult(0).getType();
+  Type type = convertType(written, isLanes);
+  // Casts round to the type itself, once.
+  bool isCast = isa<arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op);
+  if (isNarrowFloat(written) && isCast)
+    type = isLanes ? kb.lanes(written) : written;
+  OperationState state(kb.loc, op->getName(), converted, type, op->getAttrs());
   state.propertiesAttr = op->getPropertiesAsAttribute();
   LaneValue result{kb.b.create(state)->getResult(0), isLanes, Value()};
+  if (isNarrowFloat(written) && !isa<arith::SelectOp>(op)) {
+    if (!isCast)
+      result.value = emitRound(kb, result.value, written);
+    result.value = emitToF32(kb, result.value);
+  }
 
   // Steps stay what they are when a scalar is added or subtracted.
   if (isa<arith::AddIOp, arith::SubIOp>(op)) {

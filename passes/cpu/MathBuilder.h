@@ -8,6 +8,7 @@
 #include "passes/cpu/KernelBuilder.h"
 #include "passes/cpu/MathConstants.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::attn {
@@ -39,6 +40,14 @@ struct MathBuilder {
   template <typename OpTy> Value op(Value x, Value y) const {
     return OpTy::create(kb.b, kb.loc, x, y);
   }
+  Value add(Value x, Value y) const { return kb.addf(x, y); }
+  Value sub(Value x, Value y) const { return kb.subf(x, y); }
+  Value mul(Value x, Value y) const { return kb.mulf(x, y); }
+  Value div(Value x, Value y) const { return op<arith::DivFOp>(x, y); }
+  Value sqrt(Value x) const { return math::SqrtOp::create(kb.b, kb.loc, x); }
+  Value select(Value condition, Value x, Value y) const {
+    return kb.select(condition, x, y);
+  }
   Value toInt(Value x) const {
     return arith::BitcastOp::create(kb.b, kb.loc, intType, x);
   }
@@ -55,6 +64,9 @@ struct MathBuilder {
   Value compare(arith::CmpFPredicate predicate, Value x, double y) const {
     return kb.cmpf(predicate, x, f(y));
   }
+  Value compare(arith::CmpFPredicate predicate, Value x, Value y) const {
+    return kb.cmpf(predicate, x, y);
+  }
   /// x where `predicate` does not hold between x and the limit, which NaN never
   /// does, else the limit.
   Value clamp(arith::CmpFPredicate predicate, Value x, double limit) const {
@@ -64,6 +76,30 @@ struct MathBuilder {
   /// to.
   Value roundedToInt(Value shifted) const {
     return op<arith::SubIOp>(toInt(shifted), i(constants.roundBits()));
+  }
+  /// The sign bit of x, as an integer.
+  Value signOf(Value x) const {
+    return op<arith::AndIOp>(toInt(x), i(INT64_MIN >> (64 - constants.bits)));
+  }
+  Value isTrue() const {
+    Attribute value = kb.b.getBoolAttr(true);
+    if (auto vector = dyn_cast<VectorType>(type))
+      value = DenseElementsAttr::get(vector.clone(kb.b.getI1Type()), true);
+    return arith::ConstantOp::create(kb.b, kb.loc, cast<TypedAttr>(value));
+  }
+  Value isNotZero(Value x) const {
+    return arith::CmpIOp::create(kb.b, kb.loc, arith::CmpIPredicate::ne, x,
+                                 i(0));
+  }
+  Value toFloatFromInt(Value x) const {
+    return arith::SIToFPOp::create(kb.b, kb.loc, type, x);
+  }
+  Value abs(Value x) const {
+    return toFloat(op<arith::XOrIOp>(toInt(x), signOf(x)));
+  }
+  /// x, at least 0, with a sign.
+  Value withSign(Value x, Value sign) const {
+    return toFloat(op<arith::OrIOp>(toInt(x), sign));
   }
   /// 2^n for the exponents n of normal numbers, 0 for the one below them. Only
   /// the low bits of n matter.

@@ -132,18 +132,17 @@ Value attn::emitTanh(const KernelBuilder &kb, Value x) {
   Value square = kb.mulf(x, x);
   Value p = m.polynomial(square, c.tanh);
   Value small = kb.fma(kb.mulf(x, square), p, x);
-  // Else 1 - 2 / (1 + e^2|x|), with the sign of x.
-  Value signBit = m.i(INT64_MIN >> (64 - c.bits));
-  Value sign = m.op<arith::AndIOp>(m.toInt(x), signBit);
-  Value magnitude = m.toFloat(m.op<arith::XOrIOp>(m.toInt(x), sign));
+  // Else 1 - 2 / (1 + e^2|x|).
+  Value sign = m.signOf(x), magnitude = m.abs(x);
   Value bounded = m.clamp(CmpFPredicate::OGT, magnitude, c.tanhIsOne);
   Value e = emitExp(kb, kb.addf(bounded, bounded));
   Value large =
       kb.subf(m.f(1.0), m.op<arith::DivFOp>(m.f(2.0), kb.addf(e, m.f(1.0))));
-  Value signedLarge = m.toFloat(m.op<arith::OrIOp>(m.toInt(large), sign));
-  // A NaN takes the polynomial, which keeps it.
-  return kb.select(m.compare(CmpFPredicate::OGE, magnitude, 0.55), signedLarge,
-                   small);
+  // A NaN takes the polynomial, which keeps it. The sign is that of x, -0
+  // included.
+  Value result =
+      kb.select(m.compare(CmpFPredicate::OGE, magnitude, 0.55), large, small);
+  return m.toFloat(m.op<arith::OrIOp>(m.toInt(result), sign));
 }
 
 Value attn::emitLog(const KernelBuilder &kb, Value x) {

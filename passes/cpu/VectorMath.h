@@ -44,6 +44,41 @@ Value emitLog(const KernelBuilder &kb, Value x);
 Value emitSin(const KernelBuilder &kb, Value x);
 Value emitCos(const KernelBuilder &kb, Value x);
 
+// What follows computes in f64 and takes or gives f32 only through it: `x` is
+// of f64 or lane vectors of it. Each is within 2 ulp, with the special values
+// of C's annex F.
+
+struct PairMath;
+
+/// log2(x) and log10(x), exact at powers; -inf at 0, NaN below.
+Value emitLog2(const PairMath &m, Value x);
+Value emitLog10(const PairMath &m, Value x);
+/// ln(1 + x); -inf at -1, NaN below.
+Value emitLog1p(const PairMath &m, Value x);
+/// The inverses of sinh, cosh and tanh.
+Value emitAsinh(const PairMath &m, Value x);
+Value emitAcosh(const PairMath &m, Value x);
+Value emitAtanh(const PairMath &m, Value x);
+/// e^x - 1.
+Value emitExpm1(const PairMath &m, Value x);
+Value emitSinh(const PairMath &m, Value x);
+Value emitCosh(const PairMath &m, Value x);
+/// x^y, and that with an integer y of 64 bits.
+Value emitPowF(const PairMath &m, Value x, Value y);
+Value emitFPowI(const PairMath &m, Value x, Value y);
+/// The third root.
+Value emitCbrt(const PairMath &m, Value x);
+/// The error function and 1 less it.
+Value emitErf(const PairMath &m, Value x);
+Value emitErfc(const PairMath &m, Value x);
+/// The inverses of sin, cos and tan, and the angle of a point.
+Value emitAsin(const PairMath &m, Value x);
+Value emitAcos(const PairMath &m, Value x);
+Value emitAtan(const PairMath &m, Value x);
+Value emitAtan2(const PairMath &m, Value y, Value x);
+/// tan(x); for large |x| as emitSin.
+Value emitTan(const PairMath &m, Value x);
+
 } // namespace mlir::attn
 
 #endif // ATTN_PASSES_CPU_VECTORMATH_H

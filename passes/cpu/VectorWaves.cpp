@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sine and cosine. x = n pi/2 + r with |r| <= pi/4, pi/2 being a sum of parts
-// whose products with n are exact; a polynomial of r is one of the two, by n.
-// Where an |x| is too large for it, the vector goes to the math library.
+// Sine, cosine and tangent. x = n pi/2 + r with |r| <= pi/4, pi/2 being a sum
+// of parts whose products with n are exact; a polynomial of r is one of the
+// two, by n. Where an |x| is too large for it, the vector goes to the math
+// library.
 
-#include "passes/cpu/MathBuilder.h"
+#include "passes/cpu/PairMath.h"
 #include "passes/cpu/VectorMath.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -100,9 +101,31 @@ static Value emitReducedWave(const MathBuilder &m, Value x, int64_t quarter) {
   return m.toFloat(m.op<arith::XOrIOp>(m.toInt(wave), sign));
 }
 
+/// tan(x) for |x| <= kLargest in f64: the quotient of two pairs.
+static Value emitReducedTan(const PairMath &m, Value x) {
+  auto [r, rest, n] = reduce(m, x);
+  Value square = m.mul(r, r), cube = m.mul(r, square);
+  Pair sine =
+      m.fastTwoSum(r, m.add(m.mul(cube, m.polynomial(square, kSine)), rest));
+  Value half = m.mul(square, m.f(0.5));
+  Pair head = m.fastTwoSum(m.f(1.0), m.negate(half));
+  Value tail =
+      m.sub(m.mul(m.mul(square, square), m.polynomial(square, kCosine)),
+            m.mul(r, rest));
+  Pair cosine = m.addTo(head, tail);
+  Value isOdd = m.isNotZero(m.both(n, m.i(1)));
+  Value result = m.sum(m.div(m.select(isOdd, m.negate(cosine), sine),
+                             m.select(isOdd, sine, cosine)));
+  // -0 stays, and so do subnormals.
+  Value isTiny = m.compare(CmpFPredicate::OLT, m.abs(x), 0x1p-28);
+  return m.select(isTiny, x, result);
+}
+
+/// `emit()`, or LibraryOp where some |x| is above kLargest.
 template <typename LibraryOp>
-static Value emitWave(const KernelBuilder &kb, Value x, int64_t quarter) {
-  MathBuilder m(kb, x.getType());
+static Value emitUnlessLarge(const MathBuilder &m, Value x,
+                             llvm::function_ref<Value()> emit) {
+  const KernelBuilder &kb = m.kb;
   Value isLarge = arith::OrIOp::create(
       kb.b, kb.loc, m.compare(CmpFPredicate::OGT, x, kLargest),
       m.compare(CmpFPredicate::OLT, x, -kLargest));
@@ -115,16 +138,29 @@ static Value emitWave(const KernelBuilder &kb, Value x, int64_t quarter) {
           [&]() -> SmallVector<Value> {
             return {LibraryOp::create(kb.b, kb.loc, x.getType(), x)};
           },
-          [&]() -> SmallVector<Value> {
-            return {emitReducedWave(m, x, quarter)};
-          })
+          [&]() -> SmallVector<Value> { return {emit()}; })
       .front();
 }
 
+template <typename LibraryOp>
+static Value emitWave(const KernelBuilder &kb, Value x, int64_t quarter) {
+  MathBuilder m(kb, x.getType());
+  return emitUnlessLarge<LibraryOp>(
+      m, x, [&] { return emitReducedWave(m, x, quarter); });
+}
+
 Value attn::emitSin(const KernelBuilder &kb, Value x) {
-  return emitWave<LLVM::SinOp>(kb, x, 0);
+  MathBuilder m(kb, x.getType());
+  Value wave = emitWave<LLVM::SinOp>(kb, x, 0);
+  // -0 stays.
+  return m.select(m.compare(CmpFPredicate::OEQ, x, 0.0), x, wave);
 }
 
 Value attn::emitCos(const KernelBuilder &kb, Value x) {
   return emitWave<LLVM::CosOp>(kb, x, 1);
+}
+
+Value attn::emitTan(const PairMath &m, Value x) {
+  return emitUnlessLarge<LLVM::TanOp>(m, x,
+                                      [&] { return emitReducedTan(m, x); });
 }

@@ -131,4 +131,22 @@ def PromoteReductions : Pass<"attn-promote-reductions", "func::FuncOp"> {
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
 
+def CallMathLibrary : Pass<"attn-call-math-library", "ModuleOp"> {
+  let summary = "call the math library where LLVM has no accurate form";
+  let description = [{
+    Needs: scalar code. Guarantees: the functions of `math` that LLVM has no
+    intrinsic for, or an inaccurate one, are calls of the math library, which is
+    not what cpu kernels compute with. Integer powers are of f64, in two factors
+    whose exponents f64 holds.
+
+    ```mlir
+    %y = math.erf %x : f64
+      ->
+    %y = func.call @erf(%x) : (f64) -> f64
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 #endif // ATTN_PASSES_DECOMPOSE_TD

@@ -5,6 +5,8 @@
 
 #include "runtime/compile/CodeGen.h"
 
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
@@ -30,6 +32,35 @@ static void addAttributes(llvm::Module &module, llvm::TargetMachine &machine,
   }
 }
 
+/// %y = uitofp i1 %x to bfloat
+///   ->  %y = bitcast (select i1 %x, i16 0x3f80, i16 0) to bfloat
+/// instcombine makes the first of a choice between 0 and 1, or -1, for which
+/// the code generator calls a function that only some runtime libraries have.
+static void expandBooleanCasts(llvm::Module &module) {
+  llvm::SmallVector<llvm::CastInst *> casts;
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *cast = llvm::dyn_cast<llvm::CastInst>(&instruction);
+      if (cast && llvm::isa<llvm::UIToFPInst, llvm::SIToFPInst>(instruction) &&
+          cast->getSrcTy()->isIntOrIntVectorTy(1) &&
+          cast->getDestTy()->getScalarSizeInBits() == 16)
+        casts.push_back(cast);
+    }
+  for (llvm::CastInst *cast : casts) {
+    llvm::IRBuilder<> builder(cast);
+    llvm::Type *type = cast->getDestTy();
+    llvm::APFloat one(type->getScalarType()->getFltSemantics(), "1.0");
+    if (llvm::isa<llvm::SIToFPInst>(cast))
+      one.changeSign();
+    llvm::Type *bits = cast->getSrcTy()->getWithNewBitWidth(16);
+    llvm::Value *chosen = builder.CreateSelect(
+        cast->getOperand(0), llvm::ConstantInt::get(bits, one.bitcastToAPInt()),
+        llvm::ConstantInt::get(bits, 0));
+    cast->replaceAllUsesWith(builder.CreateBitCast(chosen, type));
+    cast->eraseFromParent();
+  }
+}
+
 static Result<void> optimise(llvm::Module &module,
                              llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
@@ -46,6 +77,7 @@ static Result<void> optimise(llvm::Module &module,
   if (llvm::Error error = builder.parsePassPipeline(passes, middleEnd))
     return Error{ErrorCode::compileFailure, toString(std::move(error))};
   passes.run(module, modules);
+  expandBooleanCasts(module);
   return {};
 }
 

@@ -483,11 +483,13 @@ func.func @gqa_c19_no_yield(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c20_operation(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                              %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op score region: expected an allowed operation, got 'math.sin'}}
+  // expected-error @below {{'attn.gqa' op score region: expected an allowed operation, got 'math.ctpop'}}
   %o = attn.gqa %q, %k, %v align(top_left)
       score {
       ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
-        %t = math.sin %s : f32
+        %n = arith.fptosi %s : f32 to i32
+        %c = math.ctpop %n : i32
+        %t = arith.sitofp %c : i32 to f32
         attn.yield %t : f32
       }
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
@@ -522,7 +524,7 @@ func.func @gqa_c20_control_flow(%q: tensor<2x4x?x8xf32>,
 func.func @gqa_c20_wide_integer(%q: tensor<2x4x?x8xf32>,
                                 %k: tensor<2x4x?x8xf32>,
                                 %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op keep region: 'arith.index_cast': expected index, integers up to 64 bits, f32 or f64, got 'i128'}}
+  // expected-error @below {{'attn.gqa' op keep region: 'arith.index_cast': expected index, integers up to 64 bits, f16, bf16, f32 or f64, got 'i128'}}
   %o = attn.gqa %q, %k, %v align(top_left)
       keep {
       ^bb0(%b: index, %h: index, %i: index, %j: index):
@@ -541,7 +543,7 @@ func.func @gqa_c20_wide_integer(%q: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c20_vector(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                           %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op score region: 'arith.constant': expected index, integers up to 64 bits, f32 or f64, got 'vector<4xf32>'}}
+  // expected-error @below {{'attn.gqa' op score region: 'arith.constant': expected index, integers up to 64 bits, f16, bf16, f32 or f64, got 'vector<4xf32>'}}
   %o = attn.gqa %q, %k, %v align(top_left)
       score {
       ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
@@ -557,7 +559,7 @@ func.func @gqa_c20_vector(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c20_quadruple(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                           %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op score region: 'arith.extf': expected index, integers up to 64 bits, f32 or f64, got 'f128'}}
+  // expected-error @below {{'attn.gqa' op score region: 'arith.extf': expected index, integers up to 64 bits, f16, bf16, f32 or f64, got 'f128'}}
   %o = attn.gqa %q, %k, %v align(top_left)
       score {
       ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):

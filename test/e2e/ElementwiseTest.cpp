@@ -250,9 +250,6 @@ TEST_P(Elementwise, KnownSizes) {
 TEST_P(Elementwise, EveryType) {
   for (const Case &c : allCases()) {
     check(c, DType::f64, 9, 29, false);
-    // Casts of integers to f16 and bf16 are not for every target.
-    if (c.name == "positions")
-      continue;
     for (DType dtype : {DType::f16, DType::bf16})
       check(c, dtype, 9, 29, false);
   }
@@ -282,6 +279,106 @@ TEST_P(Elementwise, ThreadsChangeNoBit) {
     for (size_t n = 0; n < one.size(); ++n)
       EXPECT_EQ(toBytes(one[n].view()), toBytes(more[n].view())) << c.name;
   }
+}
+
+/// One loop over %x with two results, of which `types` has the types and
+/// `inits` the numbers that they start from.
+std::string irOfTwo(const std::string &iterators, const std::string &map,
+                    const std::string &shape, const std::string (&types)[2],
+                    const std::string (&inits)[2], const std::string &body) {
+  std::string first = "tensor<" + shape + "x" + types[0] + ">",
+              second = "tensor<" + shape + "x" + types[1] + ">";
+  std::string sizes = shape == "?" ? "%r" : "%r, %k";
+  auto filled = [&](int n, const std::string &type) {
+    std::string id = std::to_string(n), element = types[n];
+    return "  %i" + id + " = arith.constant " + inits[n] + " : " + element +
+           "\n  %e" + id + " = tensor.empty(" + sizes + ") : " + type +
+           "\n  %f" + id + " = linalg.fill ins(%i" + id + " : " + element +
+           ") outs(%e" + id + " : " + type + ") -> " + type + "\n";
+  };
+  return "func.func @main(%px: tensor<?x?xf32>) -> (" + first + ", " + second +
+         ") {\n  %c0 = arith.constant 0 : index\n"
+         "  %c1 = arith.constant 1 : index\n"
+         "  %r = tensor.dim %px, %c0 : tensor<?x?xf32>\n"
+         "  %k = tensor.dim %px, %c1 : tensor<?x?xf32>\n" +
+         filled(0, first) + filled(1, second) +
+         "  %o:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, "
+         "j)>, affine_map<(i, j) -> (" +
+         map + ")>, affine_map<(i, j) -> (" + map + ")>], iterator_types = [" +
+         iterators + "]} ins(%px : tensor<?x?xf32>) outs(%f0, %f1 : " + first +
+         ", " + second + ") {\n  ^bb0(%x: f32, %y0: " + types[0] +
+         ", %y1: " + types[1] + "):" + body +
+         "    linalg.yield %r0, %r1 : " + types[0] + ", " + types[1] +
+         "\n  } -> (" + first + ", " + second +
+         ")\n  return %o#0, %o#1 : " + first + ", " + second + "\n}\n";
+}
+
+TEST_P(Elementwise, SeveralResultsOfOneLoop) {
+  struct Pair {
+    std::string ir;
+    DType types[2];
+    bool isRowResult;
+    std::function<double(const Data &, int64_t, int64_t)> want[2];
+  };
+  auto reduce = [](double init, double (*step)(double, double)) {
+    return [=](const Data &d, int64_t i, int64_t) {
+      double value = init;
+      for (int64_t j = 0; j < d.columns; ++j)
+        value = step(value, d.at(i, j));
+      return value;
+    };
+  };
+  const Pair pairs[] = {
+      {irOfTwo(kReduced, "i", "?", {"f32", "f32"}, {"0.5", "0xFF800000"}, R"(
+    %r0 = arith.addf %y0, %x : f32
+    %r1 = arith.maximumf %x, %y1 : f32
+)"),
+       {DType::f32, DType::f32},
+       true,
+       {reduce(0.5, [](double s, double x) { return s + x; }),
+        reduce(-INFINITY, [](double s, double x) { return std::max(s, x); })}},
+      {irOfTwo(kReduced, "i", "?", {"f32", "f64"}, {"100.0", "0.25"}, R"(
+    %w = arith.extf %x : f32 to f64
+    %q = arith.mulf %w, %w : f64
+    %r0 = arith.minnumf %y0, %x : f32
+    %r1 = arith.addf %q, %y1 : f64
+)"),
+       {DType::f32, DType::f64},
+       true,
+       {reduce(100.0, [](double s, double x) { return std::min(s, x); }),
+        reduce(0.25, [](double s, double x) { return s + x * x; })}},
+      {irOfTwo(kParallel, "i, j", "?x?", {"bf16", "f64"}, {"2.0", "0.5"}, R"(
+    %w = arith.extf %x : f32 to f64
+    %n = arith.truncf %x : f32 to bf16
+    %r0 = arith.mulf %n, %y0 : bf16
+    %r1 = arith.subf %w, %y1 : f64
+)"),
+       {DType::bf16, DType::f64},
+       false,
+       {[](const Data &d, int64_t i, int64_t j) { return 2 * d.at(i, j); },
+        [](const Data &d, int64_t i, int64_t j) { return d.at(i, j) - 0.5; }}},
+  };
+  for (const Pair &pair : pairs)
+    for (auto [rows, columns] :
+         {std::pair<int64_t, int64_t>{1, 1}, {5, 15}, {7, 17}, {37, 53}}) {
+      Data d = makeData(DType::f32, rows, columns);
+      Arguments arguments;
+      arguments.add(DType::f32, {rows, columns}, d.x);
+      std::vector<Tensor> got = run(GetParam(), pair.ir, arguments.values);
+      ASSERT_EQ(got.size(), 2u);
+      for (int n = 0; n < 2; ++n) {
+        std::vector<double> want;
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < (pair.isRowResult ? 1 : columns); ++j)
+            want.push_back(pair.want[n](d, i, j));
+        // What is f64 throughout is as good as that.
+        EXPECT_EQ(oracle::checkOutput(toDoubles(got[n].view()), want,
+                                      toleranceOf(pair.types[n])),
+                  "")
+            << "result " << n << ", " << rows << " x " << columns << "\n"
+            << pair.ir;
+      }
+    }
 }
 
 TEST_P(Elementwise, MustFailWithAnotherElement) {

@@ -6,6 +6,7 @@
 // RUN: not attn-opt %t/split.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=SPLIT
 // RUN: not attn-opt %t/concat.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=CONCAT
 // RUN: not attn-opt %t/later.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=LATER
+// RUN: not attn-opt %t/power.mlir --attn-check-stage=stage=source 2>&1 | FileCheck %s --check-prefix=POWER
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=tile 2>&1 | FileCheck %s --check-prefix=TILE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=decompose 2>&1 | FileCheck %s --check-prefix=DECOMPOSE
 // RUN: not attn-opt %t/attend.mlir --attn-check-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=LLVM
@@ -17,6 +18,7 @@
 // CALL: error: 'func.call' op not supported in a source module
 // EXTRACT: error: 'tensor.extract' op not supported in a source module
 // AFFINE: error: 'affine.apply' op not supported in a source module
+// POWER: power.mlir:2:8: error: 'math.ipowi' op not supported in a source module
 // DIM: error: 'tensor.dim' op not supported in a source module
 // SPLIT: error: 'tensor.expand_shape' op not supported in a source module
 // CONCAT: error: 'tensor.concat' op not supported in a source module
@@ -75,6 +77,12 @@ func.func @f(%x: tensor<?xf32>) -> tensor<8xf32> {
   %y = tensor.concat dim(0) %x, %x
       : (tensor<?xf32>, tensor<?xf32>) -> tensor<8xf32>
   return %y : tensor<8xf32>
+}
+
+//--- power.mlir
+func.func @f(%x: i32) -> i32 {
+  %y = math.ipowi %x, %x : i32
+  return %y : i32
 }
 
 //--- attend.mlir

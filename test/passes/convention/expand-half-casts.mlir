@@ -74,3 +74,42 @@ module attributes {attn.target = "cpu:avx2"} {
     return %0, %1 : f64, f32
   }
 }
+
+// -----
+
+// From f64 by way of an f32 whose last place is odd where something was lost.
+
+// CHECK-LABEL: func @rounds_f64_once
+// CHECK-SAME:    %[[X:.*]]: vector<4xf64>)
+// CHECK:         %[[NEAREST:.*]] = arith.truncf %[[X]] : vector<4xf64> to vector<4xf32>
+// CHECK:         %[[BACK:.*]] = arith.extf %[[NEAREST]]
+// CHECK:         arith.cmpf one, %[[BACK]], %[[X]]
+// CHECK:         %[[ODD:.*]] = arith.bitcast %{{.*}} : vector<4xi32> to vector<4xf32>
+// CHECK:         arith.truncf %[[ODD]] : vector<4xf32> to vector<4xbf16>
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @rounds_f64_once(%x: vector<4xf64>) -> vector<4xbf16> {
+    %0 = arith.truncf %x : vector<4xf64> to vector<4xbf16>
+    return %0 : vector<4xbf16>
+  }
+}
+
+// -----
+
+// Of an integer that f32 holds nothing is lost; of others, what the upper bits
+// do not show is made one bit of them.
+
+// CHECK-LABEL: func @rounds_integers_once
+// CHECK-SAME:    %[[X:.*]]: i16, %[[Y:.*]]: i32)
+// CHECK:         %[[SINGLE:.*]] = arith.sitofp %[[X]] : i16 to f32
+// CHECK:         arith.truncf %[[SINGLE]] : f32 to bf16
+// CHECK:         %[[REST:.*]] = arith.andi %[[Y]], %c8191_i32
+// CHECK:         %[[UPPER:.*]] = arith.subi %[[Y]], %[[REST]]
+// CHECK:         %[[ODD:.*]] = arith.ori %[[UPPER]], %c8192_i32
+// CHECK:         arith.uitofp %{{.*}} : i32 to f32
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @rounds_integers_once(%x: i16, %y: i32) -> (bf16, f16) {
+    %0 = arith.sitofp %x : i16 to bf16
+    %1 = arith.uitofp %y : i32 to f16
+    return %0, %1 : bf16, f16
+  }
+}

@@ -69,3 +69,60 @@ func.func @narrow(%x: bf16) -> bf16 {
   %r = arith.mulf %x, %x : bf16
   return %r : bf16
 }
+
+// CHECK-LABEL: func.func @sincos(
+// CHECK-DAG:     %[[S:.*]] = math.sin %{{.*}} : f32
+// CHECK-DAG:     %[[C:.*]] = math.cos %{{.*}} : f32
+// CHECK-NOT:     math.sincos
+// CHECK-DAG:     arith.truncf %[[S]] : f32 to f16
+// CHECK-DAG:     arith.truncf %[[C]] : f32 to f16
+// CHECK:         return
+func.func @sincos(%x: f16) -> (f16, f16) {
+  %s, %c = math.sincos %x : f16
+  return %s, %c : f16, f16
+}
+
+// CHECK-LABEL: func.func @clamp(
+// CHECK-SAME:    %[[X:.*]]: f32, %[[A:.*]]: f32, %[[B:.*]]: f32)
+// CHECK:         %[[MAX:.*]] = arith.maximumf %[[X]], %[[A]]
+// CHECK:         %[[R:.*]] = arith.minimumf %[[MAX]], %[[B]]
+// CHECK:         return %[[R]]
+func.func @clamp(%x: f32, %a: f32, %b: f32) -> f32 {
+  %r = math.clampf %x to [%a, %b] : f32
+  return %r : f32
+}
+
+// The least normal f16, 2^-14, and its infinity, asked of the f16 as an f32.
+// CHECK-LABEL: func.func @is_normal(
+// CHECK-DAG:     %[[INF:.*]] = arith.constant 0x7C00 : f16
+// CHECK-DAG:     %[[LEAST:.*]] = arith.constant 6.103520e-05 : f16
+// CHECK:         arith.cmpf olt, {{.*}} : f32
+// CHECK:         arith.cmpf oge, {{.*}} : f32
+// CHECK:         arith.andi
+// CHECK-NOT:     math.isnormal
+// CHECK:         return
+func.func @is_normal(%x: f16) -> i1 {
+  %r = math.isnormal %x : f16
+  return %r : i1
+}
+
+// CHECK-LABEL: func.func @is_nan(
+// CHECK-SAME:    %[[X:.*]]: f64)
+// CHECK:         %[[R:.*]] = arith.cmpf uno, %[[X]], %[[X]]
+// CHECK:         return %[[R]]
+func.func @is_nan(%x: f64) -> i1 {
+  %r = math.isnan %x : f64
+  return %r : i1
+}
+
+// Casts round once, which by way of f32 they would not.
+// CHECK-LABEL: func.func @casts(
+// CHECK:         arith.truncf %{{.*}} : f64 to bf16
+// CHECK:         arith.sitofp %{{.*}} : i32 to f16
+// CHECK:         arith.uitofp %{{.*}} : i64 to bf16
+func.func @casts(%x: f64, %n: i32, %m: i64) -> (bf16, f16, bf16) {
+  %0 = arith.truncf %x : f64 to bf16
+  %1 = arith.sitofp %n : i32 to f16
+  %2 = arith.uitofp %m : i64 to bf16
+  return %0, %1, %2 : bf16, f16, bf16
+}

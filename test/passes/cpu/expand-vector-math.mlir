@@ -56,6 +56,36 @@ module attributes {attn.target = "cpu:avx2"} {
 
 // -----
 
+// What ends in f32 is computed in f64, each operation once; only instructions
+// are left.
+// CHECK-LABEL: func @by_way_of_f64
+// CHECK-NOT:     {{math.[a-eg-rt-z]|math.sinh|call}}
+// CHECK:         arith.extf %{{.*}} : vector<8xf32> to vector<8xf64>
+// CHECK-NOT:     {{math.[a-eg-rt-z]|math.sinh|call}}
+// CHECK:         arith.truncf %{{.*}} : vector<8xf64> to vector<8xf32>
+// CHECK-NOT:     {{math.[a-eg-rt-z]|math.sinh|call}}
+// CHECK:         math.floor
+// CHECK:         return
+module attributes {attn.target = "cpu:avx2"} {
+  func.func @by_way_of_f64(%x: vector<8xf32>, %n: vector<4xi32>,
+                           %y: vector<4xf64>)
+      -> (vector<8xf32>, vector<4xf64>) {
+    %0 = math.erf %x : vector<8xf32>
+    %1 = math.powf %0, %x : vector<8xf32>
+    %2 = math.atan2 %1, %x : vector<8xf32>
+    %3 = math.log1p %2 : vector<8xf32>
+    %4 = math.sinh %3 : vector<8xf32>
+    %5 = math.fpowi %y, %n : vector<4xf64>, vector<4xi32>
+    %6 = math.cbrt %5 : vector<4xf64>
+    %7 = math.acos %6 : vector<4xf64>
+    %8 = math.rsqrt %7 : vector<4xf64>
+    %9 = math.floor %8 : vector<4xf64>
+    return %4, %9 : vector<8xf32>, vector<4xf64>
+  }
+}
+
+// -----
+
 // Types that regions don't compute in have no vector code here.
 
 // CHECK-LABEL: func @leaves_f80
