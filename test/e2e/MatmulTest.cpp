@@ -330,11 +330,10 @@ TEST_P(Matmul, StridesOfRowsAndNothingOutside) {
         TensorView out = place(p.c.tensor->view());
         // Gaps hold NaN; the whole blocks are compared.
         auto bytesOf = [&](size_t number) {
-          return std::vector<char>(memory[number]->data,
-                                   memory[number]->data +
-                                       memory[number]->bytes);
+          const Guarded &block = *memory[number];
+          return std::string(block.data, block.bytes);
         };
-        std::vector<std::vector<char>> before;
+        std::vector<std::string> before;
         for (size_t number = 0; number < inputs.size(); ++number)
           before.push_back(bytesOf(number));
         Result<void> result = program->callInto("main", inputs, {out});
@@ -346,7 +345,7 @@ TEST_P(Matmul, StridesOfRowsAndNothingOutside) {
         for (size_t number = 0; number < inputs.size(); ++number)
           ASSERT_TRUE(bytesOf(number) == before[number])
               << "input " << number << " or a gap of it was written";
-        std::vector<char> after = bytesOf(3);
+        std::string after = bytesOf(3);
         for (size_t byte = 0; byte < after.size(); ++byte)
           if (byte / byteSize(out.dtype) % size_t(e.n + gap) >= size_t(e.n))
             ASSERT_EQ(after[byte], '\xff') << "a gap of the result was written";

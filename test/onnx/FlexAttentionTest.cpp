@@ -157,6 +157,22 @@ TEST_P(FlexAttention, a_mask_of_everything_gives_0) {
   EXPECT_THAT(call(builder), ElementsAre(0));
 }
 
+/// As a boolean, every score but 0 is true, also NaN: what is hidden are the
+/// first key, whose score is NaN, and the last one.
+TEST_P(FlexAttention, scores_are_conditions) {
+  FlexBuilder builder(1);
+  builder.addGraph("score_mod");
+  builder.addConstant("masked", DType::f32, {}, {-infinity});
+  setInteger(builder.addOp("Cast", {"x"}, "hidden"), "to",
+             typeNumber(DType::i1));
+  builder.addOp("Where", {"hidden", "masked", "x"}, "y");
+  Tensors inputs = builder.inputs();
+  inputs.at("Q").set(0, 1);
+  inputs.at("K").set(0, std::nan(""));
+  inputs.at("K").set(1, 0);
+  EXPECT_THAT(call(builder, inputs), ElementsAre(2));
+}
+
 /// Scores ln(2) (i - j): the weights of row 1 are 2, 1 and 1/2.
 TEST_P(FlexAttention, positions_are_numbers) {
   FlexBuilder builder(2);
