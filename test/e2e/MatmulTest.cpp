@@ -328,7 +328,6 @@ TEST_P(Matmul, StridesOfRowsAndNothingOutside) {
         for (const Operand *operand : {&p.a, &p.b, &p.c})
           inputs.push_back(place(operand->tensor->view()));
         TensorView out = place(p.c.tensor->view());
-        // Gaps hold NaN; the whole blocks are compared.
         auto bytesOf = [&](size_t number) {
           const Guarded &block = *memory[number];
           return std::string(block.data, block.bytes);
