@@ -207,6 +207,18 @@ TEST_P(ClauseCases, A46_ScaleIsApplied) {
       {0.830616});
 }
 
+TEST_P(ClauseCases, SinksOfAnyNumber) {
+  // Beside one key of logit 0 and value 6: a sink that is NaN or infinite
+  // leaves nothing of its row, one of -inf has no weight.
+  const double nan = NAN, inf = INFINITY;
+  Variant variant{"sinks", ", %s: tensor<?xf32>", "",
+                  "sinks(%s : tensor<?xf32>)"};
+  Got got =
+      attend(variant, {1, 5, 1, 1, 1, 1, 1}, Values(5), {0}, {6},
+             capture(DType::f32, {5}, {nan, inf, -inf, 0, std::log(2.0)}));
+  expectValues(got.o, {nan, nan, 6, 3, 2});
+}
+
 TEST_P(ClauseCases, A52_TrueKeeps) {
   expectValues(
       uniform(selected(2), 1, 3, capture(DType::i1, {1, 3}, {1, 0, 0})).o, {1});

@@ -157,6 +157,17 @@ TEST_P(FlexAttention, a_mask_of_everything_gives_0) {
   EXPECT_THAT(call(builder), ElementsAre(0));
 }
 
+/// A 0 in a Reshape is the size that stands at its place.
+TEST_P(FlexAttention, a_size_of_0_is_kept) {
+  FlexBuilder builder(1);
+  builder.addGraph("score_mod");
+  builder.addConstant("bias", DType::f32, {1, 3}, {0, 0, -infinity});
+  builder.addConstant("same", DType::i64, {2}, {1, 0});
+  builder.addOp("Reshape", {"bias", "same"}, "row");
+  builder.addOp("Add", {"x", "row"}, "y");
+  EXPECT_THAT(call(builder), ElementsAre(1.5));
+}
+
 /// As a boolean, every score but 0 is true, also NaN: what is hidden are the
 /// first key, whose score is NaN, and the last one.
 TEST_P(FlexAttention, scores_are_conditions) {
