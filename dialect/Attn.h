@@ -72,6 +72,11 @@ bool hasMask(SoftmaxFamilyInterface op);
 /// Nothing if it is a value, or the default and Dk is dynamic.
 std::optional<double> getStaticScale(SoftmaxFamilyInterface op);
 
+/// `values`, which are what `op` gives, in the types of its results: those may
+/// leave sizes open that are known.
+SmallVector<Value> castToResults(OpBuilder &builder, Operation *op,
+                                 ValueRange values);
+
 /// Clones the one block of `region` at the insertion point with `args` for its
 /// arguments and returns what it yields.
 Value inlineRegion(Region &region, OpBuilder &builder, ValueRange args);

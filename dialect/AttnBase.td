@@ -24,7 +24,8 @@ def Attn_Dialect : Dialect {
 
     Clauses of whole-attention ops stand behind the operands in any order, each
     at most once, and are printed in the order in which the op lists them. A
-    clause that the op does not have is refused by name.
+    clause that the op does not have is refused by name. The type of a result may
+    say ? for a size that is known.
   }];
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = [

@@ -13,6 +13,8 @@ using namespace mlir::attn;
 //===- attn.random_features -----------------------------------------------===//
 
 LogicalResult RandomFeaturesOp::verify() {
+  if (failed(verifyDiscardableAttributes(*this)))
+    return failure();
   RankedTensorType type = getResult().getType();
   if (!type.hasStaticShape() || type.getNumElements() < 1)
     return emitOpError() << "result: expected static sizes of at least one, "
@@ -48,6 +50,8 @@ SmallVector<ShapeRule> attn::getShapeRules(FavorOp op) {
 }
 
 LogicalResult FavorOp::verify() {
+  if (failed(verifyDiscardableAttributes(*this)))
+    return failure();
   RankedTensorType query = getQuery().getType();
   Type element = query.getElementType();
   for (auto [name, operand] :
@@ -76,11 +80,8 @@ LogicalResult FavorOp::verify() {
     return failure();
   SmallVector<int64_t> sizes(query.getShape());
   sizes[3] = getValue().getType().getDimSize(3);
-  auto expected = RankedTensorType::get(sizes, element);
-  if (getOutput().getType() != expected)
-    return emitOpError() << "output: expected " << expected << ", got "
-                         << getOutput().getType();
-  return success();
+  return verifyResultType(*this, "output", getOutput().getType(), sizes,
+                          element);
 }
 
 LogicalResult FavorOp::reifyResultShapes(OpBuilder &builder,

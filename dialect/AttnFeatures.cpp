@@ -75,6 +75,8 @@ static int64_t countFeatures(FeatureMapOp op, int64_t dim) {
 }
 
 LogicalResult FeatureMapOp::verify() {
+  if (failed(verifyDiscardableAttributes(*this)))
+    return failure();
   RankedTensorType input = getInput().getType(), result = getResult().getType();
   Type element = input.getElementType();
   FloatType sum = attn::getComputeType(element);
@@ -111,12 +113,8 @@ LogicalResult FeatureMapOp::verify() {
                          << feature << " changes";
   SmallVector<int64_t> sizes(input.getShape());
   sizes[3] = dim ? countFeatures(*this, *dim) : ShapedType::kDynamic;
-  if (result.getShape() != ArrayRef(sizes))
-    return emitOpError() << "result: expected "
-                         << RankedTensorType::get(sizes,
-                                                  result.getElementType())
-                         << ", got " << result;
-  return success();
+  return verifyResultType(*this, "result", result, sizes,
+                          result.getElementType());
 }
 
 LogicalResult FeatureMapOp::verifyRegions() {
@@ -133,9 +131,8 @@ FeatureMapOp::reifyResultShapes(OpBuilder &builder,
   DimRef mapped = getMappedDim(*this);
   sizes[3] =
       tensor::getMixedSize(builder, getLoc(), mapped.operand, mapped.dim);
-  if (int64_t count = getResult().getType().getDimSize(3);
-      !ShapedType::isDynamic(count))
-    sizes[3] = builder.getIndexAttr(count);
+  if (std::optional<int64_t> dim = getStaticSize(mapped))
+    sizes[3] = builder.getIndexAttr(countFeatures(*this, *dim));
   shapes.push_back(std::move(sizes));
   return success();
 }

@@ -204,33 +204,26 @@ static LogicalResult verifyClauses(LinearOp op) {
 static LogicalResult verifyResults(LinearOp op) {
   RankedTensorType query = op.getQuery().getType();
   RankedTensorType value = op.getValue().getType();
-  auto verify = [&](StringRef name, Type got, ArrayRef<int64_t> sizes,
-                    Type element) -> LogicalResult {
-    auto expected = RankedTensorType::get(sizes, element);
-    if (got == expected)
-      return success();
-    return op.emitOpError()
-           << name << ": expected " << expected << ", got " << got;
-  };
   int64_t heads = (op.hasGroupedValues() ? value : query).getDimSize(1);
-  if (failed(verify("output", op.getOutput().getType(),
-                    {query.getDimSize(0), heads, query.getDimSize(2),
-                     value.getDimSize(3)},
-                    value.getElementType())))
+  if (failed(verifyResultType(op, "output", op.getOutput().getType(),
+                              {query.getDimSize(0), heads, query.getDimSize(2),
+                               value.getDimSize(3)},
+                              value.getElementType())))
     return failure();
   if (!op.getFinalState())
     return success();
   int64_t columns = value.getDimSize(3);
   if (!ShapedType::isDynamic(columns))
     columns += op.getNumExtraColumns();
-  return verify(
-      "final_state", op.getFinalState().getType(),
+  return verifyResultType(
+      op, "final_state", op.getFinalState().getType(),
       {query.getDimSize(0), value.getDimSize(1), op.getNumFeatures(), columns},
       op.getComputeType());
 }
 
 LogicalResult LinearOp::verify() {
-  if (failed(verifyElementTypes(*this)) || failed(verifyClauses(*this)) ||
+  if (failed(verifyDiscardableAttributes(*this)) ||
+      failed(verifyElementTypes(*this)) || failed(verifyClauses(*this)) ||
       failed(verifyShapeRules(*this, attn::getShapeRules(*this))))
     return failure();
   if (std::optional<APFloat> scale = getScale();

@@ -57,6 +57,13 @@ def Attn_LinearOp : Attn_ClauseOp<"linear", [
     | output | B x Hq x Sq x Dv | type of value |
     | final_state | shape of state | S after the last token; optional |
 
+    Clauses, in any order and each at most once:
+
+        scale(number), decay(%x : type), beta(%x : type),
+        transition(%a, %b : type, type), bonus(%x : type), state(%x : type),
+        lengths(%x : type), feature(attribute) or feature(attribute, attribute),
+        normalize(token) or normalize(feature), block(integer), causal
+
     The type of sums is f64 beside values of f64, else f32. bonus and beta are of
     it or of the type of value.
 
@@ -160,6 +167,11 @@ def Attn_FeatureMapOp : Attn_ClauseOp<"feature_map", [
     | lengths | B | rows in use, for maps that mix positions; others give 0 |
     | result | B x H x S x M' | type of input, or that of sums |
 
+    Clauses, in any order and each at most once:
+
+        feature(attribute) or map { region }, projection(%x : type),
+        scale(number), offset(%x : index), lengths(%x : type), log
+
     M' is the number of features of phi for a vector of M entries (D without
     projection). `scale` is a finite number, 1 by default. With `log` the result
     holds the logarithms of the features, of maps that are exponentials. Sums
@@ -207,6 +219,9 @@ def Attn_RandomFeaturesOp : Attn_ClauseOp<"random_features", [Pure]> {
     default) or to sqrt(D) (`norms(sqrt_d)`, the regularised kernel of
     Choromanski et al. 2021, section 3.1).
 
+    Clauses, in any order and each at most once: `seed(integer)`, which is
+    required, `orthogonal`, and `norms(chi)` or `norms(sqrt_d)`.
+
     Entry (r, c) depends on seed, r, c, D and the attributes only, so that W with
     fewer rows is a part of W with more. The numbers are drawn by counter, in
     arithmetic that every machine rounds alike.
@@ -252,6 +267,9 @@ def Attn_FavorOp : Attn_ClauseOp<"favor", [
     | projection | M x D | W, f32 or type of query |
     | lengths | B | keys in use, clamped to 0..Skv |
     | output | B x Hq x Sq x Dv | type of query |
+
+    Clauses, in any order and each at most once: `kind(name)`, which is required,
+    `scale(number)`, `eps(number)`, `lengths(%x : type)` and `causal`.
 
     scale is finite and > 0, 1/sqrt(D) by default. No maximum over keys and no
     constant enters the quotient: it is exact for the features, strictly causal,

@@ -30,6 +30,8 @@ SmallVector<ShapeRule> attn::getShapeRules(MergeOp op) {
 }
 
 LogicalResult MergeOp::verify() {
+  if (failed(verifyDiscardableAttributes(*this)))
+    return failure();
   auto output = getFirstOutput().getType();
   Type element = output.getElementType(), sum = getComputeType(element);
   for (auto [name, value, expected] :
@@ -41,14 +43,11 @@ LogicalResult MergeOp::verify() {
                            << " (from first_output), got " << got;
   if (failed(verifyShapeRules(*this, getShapeRules(*this))))
     return failure();
-  for (auto [name, got, expected] :
-       {std::tuple<StringRef, Type, Type>{"output", getOutput().getType(),
-                                          output},
-        {"lse", getLse().getType(), getFirstLse().getType()}})
-    if (got != expected)
-      return emitOpError() << name << ": expected " << expected << ", got "
-                           << got;
-  return success();
+  if (failed(verifyResultType(*this, "output", getOutput().getType(),
+                              output.getShape(), element)))
+    return failure();
+  return verifyResultType(*this, "lse", getLse().getType(),
+                          getFirstLse().getType().getShape(), sum);
 }
 
 LogicalResult MergeOp::reifyResultShapes(OpBuilder &builder,

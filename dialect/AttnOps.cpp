@@ -61,6 +61,15 @@ std::optional<double> attn::getStaticScale(SoftmaxFamilyInterface op) {
   return 1.0 / std::sqrt(static_cast<double>(headDim));
 }
 
+SmallVector<Value> attn::castToResults(OpBuilder &builder, Operation *op,
+                                       ValueRange values) {
+  SmallVector<Value> results(values);
+  for (auto [value, type] : llvm::zip_equal(results, op->getResultTypes()))
+    if (value.getType() != type)
+      value = tensor::CastOp::create(builder, op->getLoc(), type, value);
+  return results;
+}
+
 Value attn::inlineRegion(Region &region, OpBuilder &builder, ValueRange args) {
   Block &block = region.front();
   IRMapping mapping;
@@ -132,19 +141,10 @@ static LogicalResult verifyTypes(SoftmaxFamilyInterface op) {
              << name << ": expected element type f32 or "
              << query.getElementType() << " (from query), got " << type;
   }
-  auto verifyResult = [&](StringRef name, Type got, ArrayRef<int64_t> sizes,
-                          Type elementType) -> LogicalResult {
-    auto expected = RankedTensorType::get(sizes, elementType);
-    auto type = cast<RankedTensorType>(got);
-    if (type != expected)
-      return op->emitOpError()
-             << name << ": expected " << expected << ", got " << type;
-    return success();
-  };
-  if (failed(verifyResult("output", op.getOutput().getType(),
-                          {query.getDimSize(0), query.getDimSize(1),
-                           query.getDimSize(2), value.getDimSize(3)},
-                          query.getElementType())))
+  if (failed(verifyResultType(op, "output", op.getOutput().getType(),
+                              {query.getDimSize(0), query.getDimSize(1),
+                               query.getDimSize(2), value.getDimSize(3)},
+                              query.getElementType())))
     return failure();
   if (op.getLse())
     return verifyResult("lse", op.getLse().getType(),
@@ -160,6 +160,12 @@ static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
   if (std::optional<APFloat> softcap = op.getSoftcap();
       softcap && failed(verifySoftcap(op, *softcap, getComputeType(op))))
     return failure();
+  for (auto [name, isBoth] :
+       {std::pair{"scale", op.getScale() && op.getScaleValue()},
+        {"softcap", op.getSoftcap() && op.getSoftcapValue()}})
+    if (isBoth)
+      return op->emitOpError()
+             << name << ": expected a number or a value, got both";
   if (ArrayAttr masks = op.getMaskAttr())
     for (Attribute mask : masks)
       if (!isa<MaskAttrInterface>(mask))
@@ -196,31 +202,9 @@ static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
   return success();
 }
 
-/// An attribute that is no clause has no effect, so that one without the prefix
-/// of a dialect is a misunderstanding. Dropout of 0 is what there is.
-static LogicalResult verifyAttributes(SoftmaxFamilyInterface op) {
-  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
-    StringRef name = attribute.getName().getValue();
-    if (name.contains('.'))
-      continue;
-    auto number = dyn_cast<FloatAttr>(attribute.getValue());
-    if (name == "dropout" && number && number.getValue().isZero())
-      continue;
-    if (name == "dropout")
-      return op->emitOpError()
-             << "dropout: expected none or 0.0, as attention is not trained "
-                "here, got "
-             << attribute.getValue();
-    return op->emitOpError() << "expected an attribute of the op or one with "
-                                "the prefix of a dialect, got '"
-                             << name << "'";
-  }
-  return success();
-}
-
 static LogicalResult verifyFamily(SoftmaxFamilyInterface op) {
   if (failed(verifyTypes(op)) || failed(verifyShapeRules(op)) ||
-      failed(verifyAttributes(op)))
+      failed(verifyDiscardableAttributes(op)))
     return failure();
   return verifyClauses(op);
 }

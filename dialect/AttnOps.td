@@ -210,7 +210,7 @@ def Attn_MergeOp : Attn_Op<"merge", [
     is rounded once. A sink belongs to one of the parts.
 
     Constraints: outputs have one type, and lse have that of its sums; sizes of
-    each dimension agree.
+    each dimension agree, where types of results may say ? for a known size.
 
     Example:
     ```mlir

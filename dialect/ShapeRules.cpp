@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The list of shape constraints of the softmax family, c2 to c12 and c22 to
-// c30, and the numbers that are attributes, c13 and c14.
+// c32, the numbers that are attributes, c13 and c14, and what the verifiers of
+// all ops have in common.
 
 #include "dialect/ShapeRules.h"
 
@@ -147,6 +148,42 @@ LogicalResult attn::verifyShapeRules(Operation *op, ArrayRef<ShapeRule> rules) {
     if (!rule.from.empty())
       diag << " (" << rule.from << ")";
     return diag << ", got " << *got;
+  }
+  return success();
+}
+
+LogicalResult attn::verifyResultType(Operation *op, StringRef name, Type got,
+                                     ArrayRef<int64_t> sizes, Type element) {
+  auto type = cast<RankedTensorType>(got);
+  bool fits = type.getElementType() == element &&
+              type.getRank() == static_cast<int64_t>(sizes.size());
+  if (fits)
+    for (auto [size, expected] : llvm::zip(type.getShape(), sizes))
+      fits &= ShapedType::isDynamic(size) || size == expected;
+  if (fits)
+    return success();
+  return op->emitOpError() << name << ": expected "
+                           << RankedTensorType::get(sizes, element) << ", got "
+                           << type;
+}
+
+LogicalResult attn::verifyDiscardableAttributes(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    StringRef name = attribute.getName().getValue();
+    if (name.contains('.'))
+      continue;
+    // Dropout of 0 is what there is.
+    auto number = dyn_cast<FloatAttr>(attribute.getValue());
+    if (name == "dropout" && number && number.getValue().isZero())
+      continue;
+    if (name == "dropout")
+      return op->emitOpError()
+             << "dropout: expected none or 0.0, as attention is not trained "
+                "here, got "
+             << attribute.getValue();
+    return op->emitOpError() << "expected an attribute of the op or one with "
+                                "the prefix of a dialect, got '"
+                             << name << "'";
   }
   return success();
 }

@@ -118,6 +118,15 @@ LogicalResult verifyEps(Operation *op, const APFloat &eps, FloatType type);
 LogicalResult verifySoftcap(Operation *op, const APFloat &softcap,
                             FloatType type);
 
+/// Checks that `got`, the type of result `name`, is a tensor of `element` with
+/// `sizes`; it may say ? for a size that is known.
+LogicalResult verifyResultType(Operation *op, StringRef name, Type got,
+                               ArrayRef<int64_t> sizes, Type element);
+
+/// Refuses attributes without the prefix of a dialect that are none of the op:
+/// they would have no effect.
+LogicalResult verifyDiscardableAttributes(Operation *op);
+
 /// Checks the regions of a whole-attention or tile op, either of which may be
 /// empty: arguments, result and the list of allowed operations. Logits are of
 /// type `logit`.

@@ -313,7 +313,8 @@ struct DecomposeFavorPass
     getOperation().walk([&](FavorOp op) { ops.push_back(op); });
     for (FavorOp op : ops) {
       OpBuilder builder(op);
-      op.replaceAllUsesWith(FavorDecomposer(op, builder).build());
+      Value output = FavorDecomposer(op, builder).build();
+      op->replaceAllUsesWith(castToResults(builder, op, output));
       op->erase();
     }
   }

@@ -45,7 +45,8 @@ struct DecomposeFeaturesPass
     getOperation().walk([&](FeatureMapOp op) { ops.push_back(op); });
     for (FeatureMapOp op : ops) {
       OpBuilder builder(op);
-      op.replaceAllUsesWith(decompose(op, builder));
+      Value result = decompose(op, builder);
+      op->replaceAllUsesWith(castToResults(builder, op, result));
       op->erase();
     }
   }

@@ -193,7 +193,8 @@ struct DecomposeLinearPass
     getOperation().walk([&](LinearOp op) { ops.push_back(op); });
     for (LinearOp op : ops) {
       OpBuilder builder(op);
-      op->replaceAllUsesWith(LinearDecomposer(op, builder).build());
+      SmallVector<Value> results = LinearDecomposer(op, builder).build();
+      op->replaceAllUsesWith(castToResults(builder, op, results));
       op->erase();
     }
   }

@@ -320,7 +320,7 @@ struct DecomposeSoftmaxPass
     for (SoftmaxFamilyInterface op : ops) {
       OpBuilder builder(op);
       SmallVector<Value> results = SoftmaxDecomposer(op, builder).build();
-      op->replaceAllUsesWith(results);
+      op->replaceAllUsesWith(castToResults(builder, op, results));
       op->erase();
     }
   }

@@ -386,10 +386,7 @@ void attn::expandFavor(RewriterBase &rewriter, FavorOp op, bool isTextbook) {
     output = expander.buildDecayedExponentials();
   else
     output = expander.buildTwoSoftmaxes();
-  if (output.getType() != op.getOutput().getType())
-    output = tensor::CastOp::create(rewriter, op.getLoc(),
-                                    op.getOutput().getType(), output);
-  rewriter.replaceOp(op, output);
+  rewriter.replaceOp(op, castToResults(rewriter, op, output));
 }
 
 namespace {

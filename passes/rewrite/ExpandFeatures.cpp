@@ -346,10 +346,7 @@ LogicalResult attn::expandFeatureMap(RewriterBase &rewriter, FeatureMapOp op) {
   if (!result)
     return op.emitOpError()
            << "feature: expected one that has code, got " << *op.getFeature();
-  if (result.getType() != op.getResult().getType())
-    result = tensor::CastOp::create(rewriter, op.getLoc(),
-                                    op.getResult().getType(), result);
-  rewriter.replaceOp(op, result);
+  rewriter.replaceOp(op, castToResults(rewriter, op, result));
   return success();
 }
 

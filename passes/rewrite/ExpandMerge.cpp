@@ -89,7 +89,8 @@ void attn::expandMerge(RewriterBase &rewriter, MergeOp op, FloatType type) {
                                           term(args[2], args[3]));
         return roundOnce(rewriter, loc, sum, outputType);
       });
-  rewriter.replaceOp(op, {output, shares.getResult(2)});
+  rewriter.replaceOp(
+      op, castToResults(rewriter, op, {output, shares.getResult(2)}));
 }
 
 namespace {

@@ -63,8 +63,8 @@ LogicalResult attn::tileAttention(RewriterBase &rewriter,
     outputs = AttentionTiler(rewriter, copy, target, version).run(outputs);
     rewriter.eraseOp(copy);
   }
-  rewriter.replaceOp(
-      op, AttentionTiler(rewriter, op, target, versions.back()).run(outputs));
+  outputs = AttentionTiler(rewriter, op, target, versions.back()).run(outputs);
+  rewriter.replaceOp(op, castToResults(rewriter, op, outputs));
   return success();
 }
 

@@ -127,7 +127,8 @@ LogicalResult attn::tileLinear(RewriterBase &rewriter, LinearOp op,
              .str();
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
-  rewriter.replaceOp(op, LinearTiler(rewriter, op, target, shape).run());
+  SmallVector<Value> results = LinearTiler(rewriter, op, target, shape).run();
+  rewriter.replaceOp(op, castToResults(rewriter, op, results));
   return success();
 }
 

@@ -45,9 +45,9 @@ func.func @sizes(%o: tensor<2x8x3x4xf32>, %p: tensor<2x8x3x5xf32>,
 // -----
 
 func.func @results(%o: tensor<2x8x3x4xf32>, %l: tensor<2x8x3xf32>) {
-  // expected-error @below {{'attn.merge' op lse: expected 'tensor<2x8x3xf32>', got 'tensor<2x8x?xf32>'}}
+  // expected-error @below {{'attn.merge' op lse: expected 'tensor<2x8x3xf32>', got 'tensor<2x8x4xf32>'}}
   %r, %s = attn.merge %o, %l, %o, %l
       : (tensor<2x8x3x4xf32>, tensor<2x8x3xf32>, tensor<2x8x3x4xf32>,
-         tensor<2x8x3xf32>) -> (tensor<2x8x3x4xf32>, tensor<2x8x?xf32>)
+         tensor<2x8x3xf32>) -> (tensor<2x8x3x4xf32>, tensor<2x8x4xf32>)
   return
 }
