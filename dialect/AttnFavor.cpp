@@ -41,7 +41,7 @@ SmallVector<ShapeRule> attn::getShapeRules(FavorOp op) {
       "head dim", "from query");
   add(Kind::AtLeastOne, {}, {op.getProjection(), 0}, "projection",
       "rows of at least", "");
-  if (op.getLengths())
+  if (op.getLengths() && !op.getLengths().getType().isIndex())
     add(Kind::Equal, {query, 0}, {op.getLengths(), 0}, "lengths", "batch",
         "from query");
   if (op.getCausal())

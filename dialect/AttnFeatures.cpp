@@ -56,7 +56,7 @@ SmallVector<ShapeRule> attn::getShapeRules(FeatureMapOp op) {
     addShapeRule(rules, Kind::AtLeastOne, {}, {op.getProjection(), 0},
                  "projection", "rows of at least", "");
   }
-  if (op.getLengths())
+  if (op.getLengths() && !op.getLengths().getType().isIndex())
     addShapeRule(rules, Kind::Equal, {op.getInput(), 0}, {op.getLengths(), 0},
                  "lengths", "batch", "from input");
   return rules;

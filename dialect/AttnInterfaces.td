@@ -12,8 +12,8 @@ def Attn_MaskAttrInterface : AttrInterface<"MaskAttrInterface"> {
   let cppNamespace = "::mlir::attn";
   let description = [{
     A mask is a predicate over (b, h, i, j): batch, query head, query position
-    and key position, all of type index, and over the prefix length of the op
-    where it has one. It is given as the IR of a keep region, so every mask is
+    and key position, all of type index, and over the prefix length and the
+    random blocks of the op where it has them. It is given as the IR of a keep region, so every mask is
     tiled, classified and vectorised by the same code.
   }];
   let methods = [
@@ -88,7 +88,7 @@ def Attn_SoftmaxFamilyInterface : OpInterface<"SoftmaxFamilyInterface"> {
       "null.", "::mlir::Value", "getBias">,
     InterfaceMethod<"Whether a key may be seen, broadcast to "
       "B x Hq x Sq x Skv, or null.", "::mlir::Value", "getSelect">,
-    InterfaceMethod<"Keys in use per batch, or null.",
+    InterfaceMethod<"Keys in use (index, or one per batch), or null.",
       "::mlir::Value", "getLengths">,
     InterfaceMethod<"Position of key row 0, or null for 0.",
       "::mlir::Value", "getKeyOffset">,

@@ -101,7 +101,8 @@ SmallVector<ShapeRule> attn::getShapeRules(LinearOp op) {
       add(Kind::Equal, {value, 3}, {state, 3}, "state", "columns",
           "from value");
   }
-  addAll(op.getLengths(), "lengths", perToken[0]);
+  if (op.getLengths() && !op.getLengths().getType().isIndex())
+    addAll(op.getLengths(), "lengths", perToken[0]);
   return rules;
 }
 

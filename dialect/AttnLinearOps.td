@@ -53,7 +53,7 @@ def Attn_LinearOp : Attn_ClauseOp<"linear", [
     | transition | twice B x Hv x S x Dk | a and b, type of query |
     | bonus | Hv x Dk | u: o_t = scale q_t (S_{t-1} + (u .* k_t)^T v_t) |
     | state | B x Hv x Dk x Dv | S_0; with normalize, Dv + 1 columns |
-    | lengths | B | keys in use, clamped to 0..Skv |
+    | lengths | index or B | keys in use, clamped to 0..Skv |
     | output | B x Hq x Sq x Dv | type of value |
     | final_state | shape of state | S after the last token; optional |
 
@@ -125,7 +125,7 @@ def Attn_LinearOp : Attn_ClauseOp<"linear", [
     Optional<Attn_FloatTensor4D>:$write,
     Optional<Attn_Bonus>:$bonus,
     Optional<Attn_State>:$state,
-    Optional<Attn_PerBatch>:$lengths,
+    Optional<Attn_IndexOrPerBatch>:$lengths,
     OptionalAttr<ArrayAttr>:$feature,
     OptionalAttr<Attn_NormalizerAttr>:$normalize,
     OptionalAttr<I64Attr>:$block,
@@ -164,7 +164,7 @@ def Attn_FeatureMapOp : Attn_ClauseOp<"feature_map", [
     | input | B x H x S x D | f16, bf16, f32 or f64 |
     | projection | M x D | W; f32 or type of input |
     | offset | index | position of row 0, for maps that read positions; default 0 |
-    | lengths | B | rows in use, for maps that mix positions; others give 0 |
+    | lengths | index or B | rows in use, for maps that mix positions; others give 0 |
     | result | B x H x S x M' | type of input, or that of sums |
 
     Clauses, in any order and each at most once:
@@ -195,7 +195,7 @@ def Attn_FeatureMapOp : Attn_ClauseOp<"feature_map", [
     Optional<Attn_Projection>:$projection,
     OptionalAttr<F64Attr>:$scale,
     Optional<Index>:$offset,
-    Optional<Attn_PerBatch>:$lengths,
+    Optional<Attn_IndexOrPerBatch>:$lengths,
     UnitAttr:$log);
   let regions = (region AnyRegion:$map);
   let results = (outs Attn_FloatTensor4D:$result);
@@ -265,7 +265,7 @@ def Attn_FavorOp : Attn_ClauseOp<"favor", [
     | key | B x Hkv x Skv x D | type of query; Hq is a multiple of Hkv |
     | value | B x Hkv x Skv x Dv | type of query |
     | projection | M x D | W, f32 or type of query |
-    | lengths | B | keys in use, clamped to 0..Skv |
+    | lengths | index or B | keys in use, clamped to 0..Skv |
     | output | B x Hq x Sq x Dv | type of query |
 
     Clauses, in any order and each at most once: `kind(name)`, which is required,
@@ -297,7 +297,7 @@ def Attn_FavorOp : Attn_ClauseOp<"favor", [
     Attn_FavorKindAttr:$kind,
     OptionalAttr<F64Attr>:$scale,
     OptionalAttr<F64Attr>:$eps,
-    Optional<Attn_PerBatch>:$lengths,
+    Optional<Attn_IndexOrPerBatch>:$lengths,
     UnitAttr:$causal);
   let results = (outs Attn_FloatTensor4D:$output);
   let hasVerifier = 1;

@@ -188,9 +188,8 @@ static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
            << ": expected one beside "
            << (op.getQueryStarts() ? "query_starts" : "key_starts")
            << ", got none";
-  for (auto [name, operand] : {std::pair{"bias", op.getBias()},
-                               {"select", op.getSelect()},
-                               {"lengths", op.getLengths()}})
+  for (auto [name, operand] :
+       {std::pair{"bias", op.getBias()}, {"select", op.getSelect()}})
     if (operand && op.getQueryStarts())
       return op->emitOpError() << name << ": expected none beside query_starts";
   if (op.getAlign() && op.getOffset())

@@ -31,7 +31,7 @@ class Attn_SoftmaxFamilyOp<string mnemonic, list<Trait> traits = []>
     Optional<Attn_PerHead>:$alibi,
     Optional<Attn_Bias>:$bias,
     Optional<Attn_Select>:$select,
-    Optional<Attn_PerBatch>:$lengths,
+    Optional<Attn_IndexOrPerBatch>:$lengths,
     Optional<Index>:$key_offset,
     Optional<Attn_PerHead>:$sinks,
     Optional<Attn_Starts>:$query_starts,
@@ -85,7 +85,7 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     | alibi | Hq | slopes, f32 or type of query |
     | bias | broadcast to B x Hq x Sq x Skv | f32 or type of query |
     | select | broadcast to B x Hq x Sq x Skv | i1, true where a key may be seen |
-    | lengths | B | keys in use, clamped to 0..Skv |
+    | lengths | index or B | keys in use, clamped to 0..Skv |
     | key_offset | index | position of key row 0, default 0 |
     | sinks | Hq | f32 or type of query |
     | query_starts, key_starts | N + 1 | first rows of N packed sequences, and the end |
@@ -104,10 +104,13 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     one behind the other: sequence n has the query rows from query_starts[n] to
     below query_starts[n + 1], and the keys likewise. Rows and positions count
     from the start of the sequence, `align(bottom_right)` goes by its own numbers
-    of queries and keys, and b is n: offset and prefix have N entries. Starts are
-    clamped to 0..Sq (0..Skv), and one that is less than those before it counts
-    as the greatest of them. A query row of no sequence gives O = 0 and
-    lse = -inf. bias, select and lengths do not stand beside starts.
+    of queries and keys, and b is n: offset, prefix and lengths have N entries.
+    lengths are the keys in use of each sequence, clamped to 0 and the number of
+    its keys, by which `align(bottom_right)` goes then: the keys from there to
+    the next start are padding. Starts are clamped to 0..Sq (0..Skv), and one
+    that is less than those before it counts as the greatest of them. A query
+    row of no sequence gives O = 0 and lse = -inf. bias and select do not stand
+    beside starts.
 
     Masks. A key is kept if every mask attribute, the keep region, select and
     the lengths keep it. The lowest finite number as a bias is a number; -inf
@@ -128,8 +131,8 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     c2 key batch = query batch;
     c3 value batch = query batch; c4 value heads = key heads; c5 key heads =
     query heads; c6 key head dim = query head dim; c7 value length = key length;
-    c8 head dim of query >= 1; c9 output shape and type; c10 lse shape;
-    c11 offset has B entries; c12 lengths has B entries; c13 scale is finite
+    c8 head dim of query >= 1; c9 output shape and type, c10 lse shape, which
+    may say ? for a size that is known; c11 offset has B entries; c12 lengths has B entries; c13 scale is finite
     in the type of logits; c14 softcap is > 0 and finite in that type with its
     reciprocal; c15 positions are given where they matter; c16 align and offset
     exclude each other; c17 mask is a list of mask attributes; c18 region

@@ -126,7 +126,7 @@ std::string SpecWriter::write() {
   if (spec.select)
     addArgument("select", tensorType(DType::i1, *spec.select));
   if (spec.lengths)
-    addArgument("lengths", tensorType(DType::i64, {sizes.batch}));
+    addArgument("lengths", tensorType(DType::i64, {sizes.entries}));
   if (spec.keyOffset)
     addArgument("key_offset", "index");
   if (spec.sinks)

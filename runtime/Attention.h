@@ -130,7 +130,7 @@ struct AttentionSpec {
   /// An i1 tensor, true where a key may be seen; 1 to 4 sizes as those of a
   /// bias.
   std::optional<std::vector<int64_t>> select;
-  /// Keys in use for each batch entry: an argument Bxi64.
+  /// Keys in use for each batch entry, or each sequence: an argument Bxi64.
   bool lengths = false;
   /// The position j of key row 0: an argument of type index.
   bool keyOffset = false;
@@ -141,7 +141,7 @@ struct AttentionSpec {
   /// So many sequences (or anySize) lie one behind the other in a batch of 1:
   /// arguments query_starts and key_starts, of one more i64 each, are the first
   /// row of each one and the end. Positions count from the start of a sequence.
-  /// Not beside bias, select and lengths.
+  /// Not beside bias and select.
   std::optional<int64_t> sequences;
 
   /// The second result, lse: the logarithm of the sum of exponentials of each

@@ -182,8 +182,7 @@ Result<void> SpecCheck::checkSequences() const {
     return fieldError("batch", "1 beside sequences",
                       std::to_string(sizes.batch));
   for (auto [field, isSet] : {std::pair{"bias", spec.bias.has_value()},
-                              {"select", spec.select.has_value()},
-                              {"lengths", spec.lengths}})
+                              {"select", spec.select.has_value()}})
     if (isSet)
       return fieldError(field, "none beside sequences", "both");
   return {};

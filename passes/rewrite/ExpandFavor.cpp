@@ -206,7 +206,7 @@ std::pair<Value, Value> FavorExpander::runningMax(Value logs) {
   SmallVector<OpFoldResult> sizes = rows.sizes(logs);
   auto scan = RunningMaxOp::create(
       rows.builder, rows.loc, TypeRange{logs.getType(), logs.getType()}, logs,
-      op.getLengths(), rows.empty(sizes, rows.type),
+      rows.lengthsPerBatch(op.getLengths(), logs), rows.empty(sizes, rows.type),
       rows.empty(sizes, rows.type));
   return {scan->getResult(0), scan->getResult(1)};
 }
@@ -282,7 +282,7 @@ Value FavorExpander::buildDecayedExponentials() {
 Value FavorExpander::maxOfKeys(Value values, ArrayRef<int64_t> kept) {
   SmallVector<Value> inputs{values};
   if (op.getLengths())
-    inputs.push_back(op.getLengths());
+    inputs.push_back(rows.lengthsPerBatch(op.getLengths(), values));
   return rows.reduce<arith::MaximumFOp>(
       inputs, kept, -kInfinity, [&](ValueRange args) {
         if (!op.getLengths())

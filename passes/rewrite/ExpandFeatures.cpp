@@ -130,7 +130,7 @@ Value FeatureExpander::build(HedgehogAttr) {
 Value FeatureExpander::build(SoftmaxPositionsAttr) {
   SmallVector<Value> inputs{entries};
   if (op.getLengths())
-    inputs.push_back(op.getLengths());
+    inputs.push_back(rows.lengthsPerBatch(op.getLengths(), entries));
   auto inUse = [&](ValueRange args, Value yes, double no) {
     if (!op.getLengths())
       return yes;

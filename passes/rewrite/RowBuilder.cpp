@@ -104,6 +104,15 @@ Value RowBuilder::concat(ArrayRef<Value> parts) {
                                   parts);
 }
 
+Value RowBuilder::lengthsPerBatch(Value lengths, Value like) {
+  if (!lengths || !lengths.getType().isIndex())
+    return lengths;
+  Type i64 = builder.getI64Type();
+  Value number = arith::IndexCastOp::create(builder, loc, i64, lengths);
+  Value init = empty(tensor::getMixedSize(builder, loc, like, 0), i64);
+  return linalg::FillOp::create(builder, loc, number, init).getResult(0);
+}
+
 Value RowBuilder::isInUse(Value length) {
   Value position = linalg::IndexOp::create(builder, loc, 2);
   Value end =

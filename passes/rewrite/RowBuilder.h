@@ -60,6 +60,9 @@ struct RowBuilder : FloatBuilder {
   Value squareNorms(Value input, Value factor);
   /// One behind the other in the last dimension.
   Value concat(ArrayRef<Value> parts);
+  /// `lengths`, an index or a tensor, as a tensor with one for each batch entry
+  /// of `like`; null for null.
+  Value lengthsPerBatch(Value lengths, Value like);
   /// Position `s` of the element that a body is at, below its batch entry's
   /// length; true without one.
   Value isInUse(Value length);

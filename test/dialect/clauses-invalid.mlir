@@ -235,18 +235,6 @@ func.func @c28_select(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf32>,
 
 // -----
 
-func.func @c28_lengths(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf32>,
-    %s: tensor<3xi32>, %n: tensor<2xi32>) {
-  // expected-error @below {{'attn.gqa' op lengths: expected none beside query_starts}}
-  %o = attn.gqa %q, %k, %k lengths(%n : tensor<2xi32>)
-      query_starts(%s : tensor<3xi32>) key_starts(%s : tensor<3xi32>)
-      : (tensor<1x4x5x8xf32>, tensor<1x2x7x8xf32>, tensor<1x2x7x8xf32>)
-      -> tensor<1x4x5x8xf32>
-  return
-}
-
-// -----
-
 func.func @c29_batch(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>,
     %s: tensor<3xi32>) {
   // expected-error @below {{'attn.gqa' op query: expected batch 1 (with query_starts), got 2}}

@@ -217,7 +217,7 @@ func.func @gqa_c12(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c12_type(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                         %v: tensor<2x4x?x8xf32>, %n: tensor<2xi8>) {
-  // expected-error @below {{op operand #3 must be 1-D tensor (batch) of 32-bit signless integer or 64-bit signless integer values, but got 'tensor<2xi8>'}}
+  // expected-error @below {{op operand #3 must be index or 1-D tensor (batch) of i32 or i64, but got 'tensor<2xi8>'}}
   %o = attn.gqa %q, %k, %v lengths(%n : tensor<2xi8>)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>

@@ -369,7 +369,7 @@ func.func @linear_l12(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @linear_l12_type(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                            %v: tensor<2x4x?x8xf32>, %n: tensor<2xf32>) {
-  // expected-error @below {{'attn.linear' op operand #3 must be 1-D tensor (batch) of 32-bit signless integer or 64-bit signless integer values, but got 'tensor<2xf32>'}}
+  // expected-error @below {{'attn.linear' op operand #3 must be index or 1-D tensor (batch) of i32 or i64, but got 'tensor<2xf32>'}}
   %o = attn.linear %q, %k, %v lengths(%n : tensor<2xf32>)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>) -> tensor<2x4x?x8xf32>
   return

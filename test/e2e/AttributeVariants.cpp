@@ -117,6 +117,14 @@ const std::vector<Variant> &attn::test::attributeVariants() {
          p.attention.causal = true;
          bindLengths(p, DType::i32);
        }},
+      {"length_of_all", ", %n: index", "", "lengths(%n : index)", bindLength},
+      {"causal_length_of_all", ", %n: index", "",
+       "lengths(%n : index) mask(#attn.causal) align(bottom_right)",
+       [](Problem &p) {
+         p.attention.align = Align::BottomRight;
+         p.attention.causal = true;
+         bindLength(p);
+       }},
       {"causal_offset", ", %p: index", "",
        "offset(%p : index) mask(#attn.causal)",
        [](Problem &p) {

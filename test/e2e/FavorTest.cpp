@@ -19,6 +19,7 @@ struct FavorCase {
   std::string name;
   FavorKind kind = FavorKind::Positive;
   bool causal = false, lengths = false;
+  bool oneLength = false; ///< with lengths, one for all batch entries
   double eps = 0.0;
   std::optional<double> scale;
 };
@@ -60,8 +61,9 @@ std::string irOf(const FavorCase &favor, DType dtype) {
   if (favor.eps != 0.0)
     clauses += " eps(" + std::to_string(favor.eps) + ")";
   if (favor.lengths) {
-    arguments += ", %n: tensor<?xi64>";
-    clauses += " lengths(%n : tensor<?xi64>)";
+    std::string type = favor.oneLength ? "index" : "tensor<?xi64>";
+    arguments += ", %n: " + type;
+    clauses += " lengths(%n : " + type + ")";
   }
   if (favor.causal)
     clauses += " causal";
@@ -97,9 +99,9 @@ FavorProblem makeProblem(const FavorCase &favor, DType dtype,
     w = roundTo(DType::f32, 1.75 * w);
   if (favor.lengths) {
     for (int64_t b = 0; b < s.b; ++b)
-      p.favor.lengths.push_back(b == 0   ? s.skv - s.skv / 3
-                                : b == 1 ? s.skv + 3
-                                         : -2);
+      p.favor.lengths.push_back(b == 0 || favor.oneLength ? s.skv - s.skv / 3
+                                : b == 1                  ? s.skv + 3
+                                                          : -2);
     for (Array *array : {&p.k, &p.v})
       for (int64_t b = 0; b < s.b; ++b)
         for (int64_t h = 0; h < array->h; ++h)
@@ -117,7 +119,9 @@ std::vector<Tensor> run(const Target &target, const FavorCase &favor,
     arguments.add(dtype, {a->b, a->h, a->s, a->d}, a->data);
   arguments.add(DType::f32, {int64_t(p.favor.w.size()) / p.q.d, p.q.d},
                 p.favor.w);
-  if (favor.lengths)
+  if (favor.oneLength)
+    arguments.add(p.favor.lengths.at(0));
+  else if (favor.lengths)
     arguments.add(
         DType::i64, {p.q.b},
         std::vector<double>(p.favor.lengths.begin(), p.favor.lengths.end()));
@@ -151,6 +155,11 @@ std::vector<FavorCase> favorCases() {
           favor.eps = 0.0625;
         if (lengths)
           favor.scale = 0.625;
+        all.push_back(favor);
+        if (!lengths)
+          continue;
+        favor.name += "_one";
+        favor.oneLength = true;
         all.push_back(favor);
       }
   return all;

@@ -21,7 +21,8 @@ struct MapCase {
   std::string name, kind;
   Feature feature{};
   bool projected = false, offset = false, lengths = false;
-  bool wide = false; // the result is of the type of sums
+  bool oneLength = false; ///< with lengths, one for all batch entries
+  bool wide = false;      // the result is of the type of sums
   std::string region = "";
 };
 
@@ -71,8 +72,9 @@ std::string irOf(const MapCase &map, DType dtype, const MapSizes &s) {
     clauses += " offset(%p : index)";
   }
   if (map.lengths) {
-    arguments += ", %n: tensor<?xi64>";
-    clauses += " lengths(%n : tensor<?xi64>)";
+    std::string type = map.oneLength ? "index" : "tensor<?xi64>";
+    arguments += ", %n: " + type;
+    clauses += " lengths(%n : " + type + ")";
   }
   if (map.feature.log)
     clauses += " log";
@@ -106,7 +108,9 @@ MapProblem makeProblem(const MapCase &map, DType dtype, const MapSizes &s,
     p.feature.offset = 41;
   if (map.lengths)
     for (int64_t b = 0; b < s.b; ++b)
-      p.feature.lengths.push_back(b == 0 ? s.s - s.s / 3 : b == 1 ? -1 : 999);
+      p.feature.lengths.push_back(b == 0 || map.oneLength ? s.s - s.s / 3
+                                  : b == 1                ? -1
+                                                          : 999);
   // Rows that are not in use mean nothing.
   if (map.lengths)
     for (int64_t h = 0; h < s.h; ++h)
@@ -118,7 +122,9 @@ MapProblem makeProblem(const MapCase &map, DType dtype, const MapSizes &s,
     p.arguments.add(DType::f32, {s.m, s.d}, p.feature.w);
   if (map.offset)
     p.arguments.add(p.feature.offset);
-  if (map.lengths)
+  if (map.oneLength)
+    p.arguments.add(p.feature.lengths.at(0));
+  else if (map.lengths)
     p.arguments.add(DType::i64, {s.b},
                     std::vector<double>(p.feature.lengths.begin(),
                                         p.feature.lengths.end()));
@@ -158,6 +164,9 @@ std::vector<MapCase> mapCases() {
       FeatureKind::SoftmaxPositions);
   add("softmax_positions_lengths", "#attn.softmax_positions",
       FeatureKind::SoftmaxPositions, [](MapCase &m) { m.lengths = true; });
+  add("softmax_positions_length_of_all", "#attn.softmax_positions",
+      FeatureKind::SoftmaxPositions,
+      [](MapCase &m) { m.lengths = m.oneLength = true; });
   add("hedgehog", "#attn.hedgehog", FeatureKind::Hedgehog,
       [](MapCase &m) { m.projected = true; });
   add("cosformer", "#attn.cosformer<length = 300>", FeatureKind::Cosformer,

@@ -104,7 +104,8 @@ std::string attn::test::linearIr(const LinearVariant &variant, DType dtype,
   if (variant.state)
     c.add("state", {{"%s0", state}});
   if (variant.lengths)
-    c.add("lengths", {{"%n", typeOf({s.b}, DType::i64)}});
+    c.add("lengths",
+          {{"%n", variant.oneLength ? "index" : typeOf({s.b}, DType::i64)}});
   if (!variant.features.empty())
     c.text += " feature(" + variant.features + ")";
   if (variant.divisor != Divisor::None)
@@ -239,7 +240,9 @@ LinearProblem attn::test::makeLinearProblem(const LinearVariant &variant,
   // Some keys, more than there are, and fewer than none.
   if (variant.lengths)
     for (int64_t b = 0; b < s.b; ++b)
-      l.lengths.push_back(b == 0 ? s.skv - s.skv / 3 : b == 1 ? s.skv + 3 : -2);
+      l.lengths.push_back(b == 0 || variant.oneLength ? s.skv - s.skv / 3
+                          : b == 1                    ? s.skv + 3
+                                                      : -2);
 
   DType sums = logitType(dtype);
   DType queryType = variant.wide ? sums : dtype;
@@ -286,7 +289,9 @@ Arguments attn::test::argumentsOf(const LinearVariant &variant,
     arguments.add(queryType, {l.bonus.h, l.bonus.d}, l.bonus.data);
   if (variant.state)
     add(l.state, sums);
-  if (variant.lengths)
+  if (variant.oneLength)
+    arguments.add(p.sizes.skv - p.sizes.skv / 3);
+  else if (variant.lengths)
     arguments.add(DType::i64, {p.sizes.b},
                   std::vector<double>(l.lengths.begin(), l.lengths.end()));
   return arguments;

@@ -26,6 +26,7 @@ struct LinearVariant {
   Decay decay = Decay::None;
   bool beta = false, transition = false, bonus = false;
   bool state = false, lengths = false;
+  bool oneLength = false; ///< one for all batch entries
   bool finalState = true;
   std::optional<double> scale;
   std::optional<int64_t> block;

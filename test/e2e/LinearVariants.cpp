@@ -49,6 +49,10 @@ void VariantList::addScans() {
   add("scale", [](LinearVariant &v) { v.scale = -0.75; });
   add("state", [](LinearVariant &v) { v.state = true; });
   add("lengths", [](LinearVariant &v) { v.lengths = true; });
+  add("length_of_all", [](LinearVariant &v) {
+    v.decay = Decay::Token;
+    v.lengths = v.oneLength = true;
+  });
   add("decay_head", [](LinearVariant &v) { v.decay = Decay::Head; });
   add("decay_token", [](LinearVariant &v) { v.decay = Decay::Token; });
   add("decay_vector", [](LinearVariant &v) { v.decay = Decay::Vector; });
@@ -128,6 +132,13 @@ void VariantList::addFeatures() {
       featureOf(FeatureKind::SoftmaxPositions), [](LinearVariant &v) {
         v.causal = false;
         v.lengths = true;
+        v.features = "#attn.softmax_features, #attn.softmax_positions";
+      });
+  add("efficient_attention_length_of_all",
+      featureOf(FeatureKind::SoftmaxFeatures),
+      featureOf(FeatureKind::SoftmaxPositions), [](LinearVariant &v) {
+        v.causal = false;
+        v.lengths = v.oneLength = true;
         v.features = "#attn.softmax_features, #attn.softmax_positions";
       });
   Feature softmax = featureOf(FeatureKind::SoftmaxFeatures);

@@ -34,6 +34,12 @@ const Starts decoding{
 /// The same with rows of no sequence around them.
 const Starts decodingWithin{{1, 2, 3}, {2, 7, 30}, 5, 40};
 
+/// Keys in use of sequence n: more than it has, a tile and more, below 0, ...
+int64_t lengthOf(int64_t n) {
+  const int64_t lengths[] = {131, 999, 5, -2, 67};
+  return lengths[n % 5];
+}
+
 /// Clauses beside the starts, with what they say of sequence n.
 struct PackedVariant {
   std::string name, arguments, clauses;
@@ -86,6 +92,28 @@ const std::vector<PackedVariant> &packedVariants() {
            a.slopes.push_back(std::ldexp(1.0, -int(h) - 3));
            a.sinks.push_back(0.5 - 0.25 * double(h));
          }
+       }},
+      {"causal_lengths", ", %n: tensor<?xi32>",
+       "lengths(%n : tensor<?xi32>) align(bottom_right) mask(#attn.causal)",
+       [](Arguments &arguments, int64_t sequences) {
+         std::vector<double> lengths;
+         for (int64_t n = 0; n < sequences; ++n)
+           lengths.push_back(double(lengthOf(n)));
+         arguments.add(DType::i32, {sequences}, lengths);
+       },
+       [](oracle::Attention &a, int64_t n) {
+         a.align = Align::BottomRight;
+         a.causal = true;
+         a.lengths = {lengthOf(n)};
+       }},
+      {"window_length_of_all", ", %n: index",
+       "align(bottom_right) lengths(%n : index) "
+       "mask(#attn.window<left = 70, right = 1>)",
+       [](Arguments &arguments, int64_t) { arguments.add(int64_t(100)); },
+       [](oracle::Attention &a, int64_t) {
+         a.align = Align::BottomRight;
+         a.window = oracle::Window{70, 1};
+         a.lengths = {100};
        }},
       {"regions_see_the_sequence", "",
        "align(top_left) score {\n" + scoreArguments +

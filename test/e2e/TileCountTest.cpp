@@ -84,6 +84,8 @@ const std::vector<Mask> &masks() {
        }},
       {"lengths", ", %n: tensor<?xi64>", "lengths(%n : tensor<?xi64>)",
        [](int64_t, int64_t, int64_t) { return true; }, 300},
+      {"length_of_all", ", %n: index", "lengths(%n : index)",
+       [](int64_t, int64_t, int64_t) { return true; }, 300},
   };
   return all;
 }
@@ -262,6 +264,40 @@ TEST(TileCountOfPackedRows, EachSequenceHasItsOwnTiles) {
   EXPECT_EQ(counts.skipped, 2 * 1);
   EXPECT_EQ(counts.plain, 0);
   EXPECT_EQ(counts.masked, 2 * (3 + 1));
+}
+
+TEST(TileCount, PackedLengthsSkipThePadding) {
+  for (const TileSize &tile : tileSizes) {
+    EngineOptions options;
+    options.target = tile.target;
+    options.countTiles = true;
+    Engine engine(options);
+    Variant variant{"packed",
+                    ", %n: tensor<?xi64>, %qs: tensor<?xi64>, %ks: "
+                    "tensor<?xi64>",
+                    "",
+                    "lengths(%n : tensor<?xi64>) query_starts(%qs : "
+                    "tensor<?xi64>) key_starts(%ks : tensor<?xi64>)"};
+    Result<Program> program =
+        engine.compileText(irFor("softmax", DType::f32, variant));
+    ASSERT_TRUE(program.ok()) << program.error().message;
+    // 96 queries over 640 keys, of which 100 are in use; 48 over 64, all in
+    // use.
+    Arguments inputs;
+    for (int64_t rows : {144, 704, 704})
+      inputs.add(DType::f32, {1, 2, rows, 8},
+                 std::vector<double>(size_t(2 * rows * 8)));
+    inputs.add(DType::i64, {2}, {100, 64});
+    inputs.add(DType::i64, {3}, {0, 96, 144});
+    inputs.add(DType::i64, {3}, {0, 640, 704});
+    Result<std::array<int64_t, 3>> tiles =
+        program->tiles("main", inputs.values);
+    ASSERT_TRUE(tiles.ok()) << tiles.error().message;
+    int64_t first = 96 / tile.rows, second = 48 / tile.rows;
+    EXPECT_EQ((*tiles)[0], 2 * first * 8) << tile.target;
+    EXPECT_EQ((*tiles)[1], 2 * (first * 2 + second)) << tile.target;
+    EXPECT_EQ((*tiles)[2], 0) << tile.target;
+  }
 }
 
 TEST(TileCountMustFail, OnTilesThatAreNotSkipped) {

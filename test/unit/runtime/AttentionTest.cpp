@@ -138,6 +138,10 @@ TEST(BuildAttention, packs_sequences) {
   spec.sequences = anySize;
   EXPECT_THAT(build(spec),
               HasSubstr("key_starts(%key_starts : tensor<?xi64>)"));
+  // Padding between sequences: a length for each of them.
+  spec.sequences = 3;
+  spec.lengths = true;
+  EXPECT_THAT(build(spec), HasSubstr(" lengths(%lengths : tensor<3xi64>)"));
 }
 
 TEST(BuildAttention, compiles_whatever_it_builds) {
@@ -175,6 +179,7 @@ TEST(BuildAttention, compiles_whatever_it_builds) {
       [](AttentionSpec &spec) {
         spec.sequences = anySize;
         spec.batch = 1;
+        spec.lengths = true;
         spec.position = Position::offsetPerBatch;
         spec.prefix = CallInteger::perBatch;
         spec.keyOffset = true;
@@ -386,9 +391,9 @@ TEST(AttentionErrors, sequences) {
             "attention batch: expected 1 beside sequences, got 2");
   EXPECT_EQ(errorOf([](AttentionSpec &spec) {
               spec.sequences = 2;
-              spec.lengths = true;
+              spec.bias = BroadcastSpec();
             }),
-            "attention lengths: expected none beside sequences, got both");
+            "attention bias: expected none beside sequences, got both");
 }
 
 TEST(AttentionErrors, broadcast) {
