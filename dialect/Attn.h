@@ -25,6 +25,8 @@ struct MaskCoordinates {
   Value b, h, i, j;
   /// Length of the prefix of this batch entry; null without the clause.
   Value prefix;
+  /// The tensor of the random_blocks clause; null without it.
+  Value randomBlocks;
 };
 } // namespace mlir::attn
 

@@ -63,7 +63,9 @@ def Attn_PrefixAttr : Attn_Attr<"Prefix", "prefix", [
 }
 
 def Attn_BigBirdAttr : Attn_Attr<"BigBird", "bigbird", [
-    DeclareAttrInterfaceMethods<Attn_MaskAttrInterface, ["buildKeep"]>]> {
+    DeclareAttrInterfaceMethods<Attn_MaskAttrInterface,
+                                ["buildKeep", "readsRandomBlocks",
+                                 "needsRandomBlocks"]>]> {
   let summary = "keeps a window, global blocks and random blocks";
   let description = [{
     Positions are taken in blocks: bi = floor(i / block), bj = floor(j / block).
@@ -72,7 +74,17 @@ def Attn_BigBirdAttr : Attn_Attr<"BigBird", "bigbird", [
 
     - window: |bi - bj| <= window
     - global: bi < global or bj < global
+    - last: last > 0, and bi >= N - last or bj >= N - last
     - random: bj = R(h, bi, t) for a t in 0 .. random - 1
+    - table: bj = T[h, bi, t] for any t, where 0 <= bi < N and bj >= 0
+
+    Positions in front of 0 are in blocks below 0, and so below any `global`.
+
+    T is the clause `random_blocks`: for each query head (or one for all), each
+    of N blocks of queries, the blocks of keys that it sees; an entry below 0
+    names none. It stands in place of R, so that `random` and `blocks` are 0.
+    Without it N is `blocks`. The published mask has a table, `window = 1`,
+    `global = 1` and `last = 1`.
 
     R draws from the blocks 0 .. blocks - 1, the same on every machine, in
     arithmetic of 32 bits without signs:
@@ -85,15 +97,19 @@ def Attn_BigBirdAttr : Attn_Attr<"BigBird", "bigbird", [
     Two draws may be the same block. `blocks` is the number of key blocks that
     the model has, at most 65536, and is no matter of the keys of a call: a slice
     of the keys keeps its mask. `block` is at least 1, the others at least 0, and
-    blocks at least 1 with random blocks.
+    blocks at least 1 with `random`, and with `last` where there is no table.
+    `last`, `random`, `blocks` and `seed` are 0 where they are not written.
 
-    Example:
+    Examples:
     `#attn.bigbird<block = 64, window = 1, global = 2, random = 3, blocks = 64,
-    seed = 7>`.
+    seed = 7>`, `#attn.bigbird<block = 64, window = 1, global = 1, last = 1>`.
   }];
   let parameters = (ins "int64_t":$block, "int64_t":$window,
-                        "int64_t":$global, "int64_t":$random,
-                        "int64_t":$blocks, "int64_t":$seed);
+                        "int64_t":$global,
+                        DefaultValuedParameter<"int64_t", "0">:$last,
+                        DefaultValuedParameter<"int64_t", "0">:$random,
+                        DefaultValuedParameter<"int64_t", "0">:$blocks,
+                        DefaultValuedParameter<"int64_t", "0">:$seed);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

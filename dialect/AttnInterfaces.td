@@ -27,7 +27,11 @@ def Attn_MaskAttrInterface : AttrInterface<"MaskAttrInterface"> {
     InterfaceMethod<"True if every key is kept, so that the mask can go.",
       "bool", "keepsAll", (ins), "", "return false;">,
     InterfaceMethod<"True if the mask reads the prefix clause, which has to "
-      "be there then.", "bool", "usesPrefix", (ins), "", "return false;">
+      "be there then.", "bool", "usesPrefix", (ins), "", "return false;">,
+    InterfaceMethod<"True if the mask reads the random_blocks clause where the "
+      "op has one.", "bool", "readsRandomBlocks", (ins), "", "return false;">,
+    InterfaceMethod<"True if the mask means nothing without the random_blocks "
+      "clause.", "bool", "needsRandomBlocks", (ins), "", "return false;">
   ];
 }
 
@@ -82,6 +86,8 @@ def Attn_SoftmaxFamilyInterface : OpInterface<"SoftmaxFamilyInterface"> {
       "::mlir::ArrayAttr", "getMaskAttr">,
     InterfaceMethod<"Length of the prefix that every query sees (index, or "
       "one per batch), or null.", "::mlir::Value", "getPrefix">,
+    InterfaceMethod<"Random blocks of keys by query head and block of queries, "
+      "or null.", "::mlir::Value", "getRandomBlocks">,
     InterfaceMethod<"Slope of j - i per query head, or null.",
       "::mlir::Value", "getAlibi">,
     InterfaceMethod<"Addend of the logits, broadcast to B x Hq x Sq x Skv, or "

@@ -107,7 +107,7 @@ Value attn::buildKeep(SoftmaxFamilyInterface op, OpBuilder &builder,
         keep ? arith::AndIOp::create(builder, loc, keep, predicate).getResult()
              : predicate;
   };
-  MaskCoordinates at{b, h, i, j, Value()};
+  MaskCoordinates at{b, h, i, j, Value(), op.getRandomBlocks()};
   if (op.getPrefix())
     at.prefix = buildPerBatch(builder, loc, op.getPrefix(), b);
   if (ArrayAttr masks = op.getMaskAttr())
@@ -147,12 +147,41 @@ static LogicalResult verifyTypes(SoftmaxFamilyInterface op) {
                               query.getElementType())))
     return failure();
   if (op.getLse())
-    return verifyResult("lse", op.getLse().getType(),
-                        query.getShape().take_front(3), getComputeType(op));
+    return verifyResultType(op, "lse", op.getLse().getType(),
+                            query.getShape().take_front(3), getComputeType(op));
   return success();
 }
 
-/// c13 to c17, c23, c28: numbers, positions, masks and starts.
+/// c31, c32: the random blocks that masks read.
+static LogicalResult verifyRandomBlocks(SoftmaxFamilyInterface op) {
+  bool isRead = false, isNeeded = false;
+  if (ArrayAttr masks = op.getMaskAttr())
+    for (auto mask : masks.getAsRange<MaskAttrInterface>()) {
+      isRead |= mask.readsRandomBlocks();
+      isNeeded |= mask.needsRandomBlocks();
+    }
+  if (!op.getRandomBlocks()) {
+    if (isNeeded)
+      return op->emitOpError()
+             << "random_blocks: expected one with a mask that "
+                "counts from the last block and does not say "
+                "how many blocks there are, got none";
+    return success();
+  }
+  if (!isRead)
+    return op->emitOpError()
+           << "random_blocks: expected none without a mask that reads it, such "
+              "as #attn.bigbird without random and blocks";
+  auto type = cast<RankedTensorType>(op.getRandomBlocks().getType());
+  constexpr int64_t most = 1024;
+  if (type.isDynamicDim(2) || type.getDimSize(2) > most)
+    return op->emitOpError() << "random_blocks: expected a static number of at "
+                                "most "
+                             << most << " random blocks, got " << type;
+  return success();
+}
+
+/// c13 to c17, c23, c28, c31, c32: numbers, positions, masks and starts.
 static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
   if (std::optional<APFloat> scale = op.getScale();
       scale && failed(verifyScale(op, *scale, getComputeType(op))))
@@ -181,6 +210,8 @@ static LogicalResult verifyClauses(SoftmaxFamilyInterface op) {
            << (usesPrefix ? "one with a mask that reads it, got none"
                           : "none without a mask that reads it, such as "
                             "#attn.prefix");
+  if (failed(verifyRandomBlocks(op)))
+    return failure();
   if (static_cast<bool>(op.getQueryStarts()) !=
       static_cast<bool>(op.getKeyStarts()))
     return op->emitOpError()

@@ -28,6 +28,7 @@ class Attn_SoftmaxFamilyOp<string mnemonic, list<Trait> traits = []>
     Optional<Attn_IndexOrPerBatch>:$offset,
     OptionalAttr<ArrayAttr>:$mask,
     Optional<Attn_IndexOrPerBatch>:$prefix,
+    Optional<Attn_RandomBlocks>:$random_blocks,
     Optional<Attn_PerHead>:$alibi,
     Optional<Attn_Bias>:$bias,
     Optional<Attn_Select>:$select,
@@ -74,6 +75,16 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     which one that follows from scalar arguments and sizes does not is refused,
     and one that is an element of a tensor counts as NaN where it does not.
 
+    Clauses, in any order and each at most once:
+
+        scale(number) or scale(%x : f32), softcap as scale,
+        align(top_left) or align(bottom_right), offset(%x : type),
+        mask(attribute, ...), prefix(%x : type), random_blocks(%x : type),
+        alibi(%x : type), bias(%x : type), select(%x : type),
+        lengths(%x : type), key_offset(%x : type), sinks(%x : type),
+        query_starts(%x : type), key_starts(%x : type),
+        score { region }, keep { region }
+
     | operand | shape | meaning |
     |---|---|---|
     | query | B x H x Sq x Dk | f16, bf16, f32 or f64 |
@@ -82,6 +93,7 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     | scale, softcap | f32 | in place of a number |
     | offset | index or B | position of query row 0 |
     | prefix | index or B | n of `#attn.prefix` |
+    | random_blocks | 1 or Hq x blocks x R | T of `#attn.bigbird`, i32 or i64 |
     | alibi | Hq | slopes, f32 or type of query |
     | bias | broadcast to B x Hq x Sq x Skv | f32 or type of query |
     | select | broadcast to B x Hq x Sq x Skv | i1, true where a key may be seen |
@@ -140,8 +152,10 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     not empty where they are read; c22 prefix has B entries; c23 prefix is there if and
     only if a mask reads it; c24 alibi has Hq entries; c25 bias and c26 select
     broadcast; c27 sinks has Hq entries; c28 query_starts and key_starts are both
-    there or neither, and no bias, select or lengths beside them; c29 with starts
-    B = 1; c30 starts have an equal number of entries, at least 1.
+    there or neither, and no bias or select beside them; c29 with starts
+    B = 1; c30 starts have an equal number of entries, at least 1; c31
+    random_blocks is there if a mask needs it, and only if one reads it; c32 it
+    has 1 or Hq heads, at least one block, and a static R of at most 1024.
 
     Example:
     ```mlir

@@ -22,6 +22,8 @@ def Attn_Bias : RankedTensorOf<[F16, BF16, F32, F64],
     [HasAnyRankOfPred<[1, 2, 3, 4]>], "tensor of rank 1 to 4">;
 def Attn_Starts : RankedTensorOf<[I32, I64], [HasAnyRankOfPred<[1]>],
     "1-D tensor (sequences + 1)">;
+def Attn_RandomBlocks : RankedTensorOf<[I32, I64], [HasAnyRankOfPred<[3]>],
+    "3-D tensor (query heads x blocks x random blocks)">;
 // Booleans are bytes from the source stage on, of which 0 is false.
 def Attn_Select : RankedTensorOf<[I1, I8], [HasAnyRankOfPred<[1, 2, 3, 4]>],
     "tensor of rank 1 to 4">;

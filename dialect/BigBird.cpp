@@ -12,7 +12,7 @@ using arith::CmpIPredicate;
 
 LogicalResult BigBirdAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   int64_t block, int64_t window, int64_t global,
-                                  int64_t random, int64_t blocks,
+                                  int64_t last, int64_t random, int64_t blocks,
                                   int64_t seed) {
   constexpr int64_t most = INT32_MAX;
   int64_t leastBlocks = random > 0 ? 1 : 0;
@@ -21,6 +21,7 @@ LogicalResult BigBirdAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                                          most},
         {"window", window, 0, most},
         {"global", global, 0, most},
+        {"last", last, 0, most},
         {"random", random, 0, 1024},
         {"blocks", blocks, leastBlocks, 65536},
         {"seed", seed, 0, UINT32_MAX}})
@@ -28,6 +29,14 @@ LogicalResult BigBirdAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "bigbird " << name << ": expected " << low << " to "
                          << high << ", got " << value;
   return success();
+}
+
+bool BigBirdAttr::readsRandomBlocks() const {
+  return getRandom() == 0 && getBlocks() == 0;
+}
+
+bool BigBirdAttr::needsRandomBlocks() const {
+  return getLast() > 0 && getBlocks() == 0;
 }
 
 namespace {
@@ -61,6 +70,37 @@ struct BlockMath {
     return arith::CmpIOp::create(b, loc, predicate, x, y);
   }
   Value either(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
+  Value both(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
+  /// The size of a dimension, at least 1.
+  Value size(Value tensor, int64_t dim) {
+    return b.createOrFold<tensor::DimOp>(loc, tensor, dim);
+  }
+  /// `x` clamped to the indices of a dimension.
+  Value clamp(Value x, Value tensor, int64_t dim) {
+    if (cast<RankedTensorType>(tensor.getType()).getDimSize(dim) == 1)
+      return index(0);
+    Value last = arith::SubIOp::create(b, loc, size(tensor, dim), index(1));
+    Value below = arith::MinSIOp::create(b, loc, x, last);
+    return arith::MaxSIOp::create(b, loc, below, index(0));
+  }
+  /// bj = T[h, bi, t] for any t, where 0 <= bi < N and bj >= 0. Null if T has
+  /// no t.
+  Value isInTable(Value table, Value h, Value bi, Value bj) {
+    Value head = clamp(h, table, 0), row = clamp(bi, table, 1), any;
+    int64_t count = cast<RankedTensorType>(table.getType()).getDimSize(2);
+    for (int64_t t = 0; t < count; ++t) {
+      Value entry = tensor::ExtractOp::create(b, loc, table,
+                                              ValueRange{head, row, index(t)});
+      entry = arith::IndexCastOp::create(b, loc, b.getIndexType(), entry);
+      Value isEntry = compare(CmpIPredicate::eq, bj, entry);
+      any = any ? either(any, isEntry) : isEntry;
+    }
+    if (!any)
+      return any;
+    Value isRow = both(compare(CmpIPredicate::sge, bi, index(0)),
+                       compare(CmpIPredicate::slt, bi, size(table, 1)));
+    return both(both(isRow, compare(CmpIPredicate::sge, bj, index(0))), any);
+  }
 };
 
 } // namespace
@@ -73,14 +113,24 @@ Value BigBirdAttr::buildKeep(OpBuilder &builder, Location loc,
   Value bj = arith::FloorDivSIOp::create(builder, loc, at.j, size);
 
   Value distance = arith::SubIOp::create(builder, loc, bj, bi);
-  Value keep = arith::AndIOp::create(
-      builder, loc,
+  Value keep = math.both(
       math.compare(CmpIPredicate::sge, distance, math.index(-getWindow())),
       math.compare(CmpIPredicate::sle, distance, math.index(getWindow())));
-  if (getGlobal() > 0)
+  // With `global = 0` too: blocks of negative positions are below it.
+  for (Value block : {bi, bj})
+    keep = math.either(
+        keep, math.compare(CmpIPredicate::slt, block, math.index(getGlobal())));
+  Value table = readsRandomBlocks() ? at.randomBlocks : Value();
+  if (getLast() > 0) {
+    Value blocks = table ? math.size(table, 1) : math.index(getBlocks());
+    Value first =
+        builder.createOrFold<arith::SubIOp>(loc, blocks, math.index(getLast()));
     for (Value block : {bi, bj})
-      keep = math.either(keep, math.compare(CmpIPredicate::slt, block,
-                                            math.index(getGlobal())));
+      keep = math.either(keep, math.compare(CmpIPredicate::sge, block, first));
+  }
+  if (table)
+    if (Value isInTable = math.isInTable(table, at.h, bi, bj))
+      keep = math.either(keep, isInTable);
   if (getRandom() == 0)
     return keep;
 

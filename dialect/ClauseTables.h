@@ -130,6 +130,7 @@ inline constexpr Clause softmaxClauses[] = {
     operandClause("offset"),
     listClause("mask"),
     operandClause("prefix"),
+    operandClause("random_blocks"),
     operandClause("alibi"),
     operandClause("bias"),
     operandClause("select"),

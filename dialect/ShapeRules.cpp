@@ -105,13 +105,19 @@ SmallVector<ShapeRule> attn::getShapeRules(SoftmaxFamilyInterface op) {
       add(Kind::Broadcast, expected, {operand, dim}, name, what, from);
     }
   };
-  addPerBatch(op.getOffset(), "offset");   // c11
-  addPerBatch(op.getLengths(), "lengths"); // c12
-  addPerBatch(op.getPrefix(), "prefix");   // c22
-  addPerHead(op.getAlibi(), "alibi");      // c24
-  addBroadcast(op.getBias(), "bias");      // c25
-  addBroadcast(op.getSelect(), "select");  // c26
-  addPerHead(op.getSinks(), "sinks");      // c27
+  addPerBatch(op.getOffset(), "offset");    // c11
+  addPerBatch(op.getLengths(), "lengths");  // c12
+  addPerBatch(op.getPrefix(), "prefix");    // c22
+  if (Value table = op.getRandomBlocks()) { // c32
+    add(Kind::Broadcast, {query, 1}, {table, 0}, "random_blocks", "1 or heads",
+        "from query");
+    add(Kind::AtLeastOne, {}, {table, 1}, "random_blocks", "blocks of at least",
+        "");
+  }
+  addPerHead(op.getAlibi(), "alibi");     // c24
+  addBroadcast(op.getBias(), "bias");     // c25
+  addBroadcast(op.getSelect(), "select"); // c26
+  addPerHead(op.getSinks(), "sinks");     // c27
   if (starts && op.getKeyStarts()) {
     // c29, c30
     add(Kind::Equal, {}, {query, 0}, "query", "batch", "with query_starts");

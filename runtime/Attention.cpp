@@ -92,8 +92,9 @@ void SpecWriter::addMasks() {
     const BigBirdSpec &mask = *spec.bigBird;
     add("#attn.bigbird<" + number("block", mask.block) + ", " +
         number("window", mask.window) + ", " + number("global", mask.global) +
-        ", " + number("random", mask.random) + ", " +
-        number("blocks", mask.blocks) + ", " + number("seed", mask.seed) + ">");
+        ", " + number("last", mask.last) + ", " +
+        number("random", mask.random) + ", " + number("blocks", mask.blocks) +
+        ", " + number("seed", mask.seed) + ">");
   }
   if (spec.prefix != CallInteger::none)
     add("#attn.prefix");
@@ -103,6 +104,10 @@ void SpecWriter::addMasks() {
     addArgument("prefix", "index");
   if (spec.prefix == CallInteger::perBatch)
     addArgument("prefix", tensorType(DType::i64, {sizes.entries}));
+  if (spec.bigBird && spec.bigBird->table)
+    addArgument("random_blocks",
+                tensorType(DType::i64,
+                           {sizes.queryHeads, anySize, *spec.bigBird->table}));
 }
 
 std::string SpecWriter::write() {

@@ -83,6 +83,11 @@ struct BigBirdSpec {
   int64_t random = 0; ///< random blocks of keys for each block of queries
   int64_t blocks = 0; ///< blocks of keys to draw from, at most 65536
   int64_t seed = 0;
+  int64_t last = 0; ///< last blocks that see and are seen by all
+  /// Random blocks of keys for each block of queries, at most 1024, from an
+  /// argument random_blocks of Hq x blocks x so many i64, in place of `random`
+  /// and `blocks`.
+  std::optional<int64_t> table = std::nullopt;
 };
 
 /// What the fields mean is the definition of attn.gqa: with s = scale Q K^T,
@@ -90,9 +95,9 @@ struct BigBirdSpec {
 ///
 /// The arguments of the function are q (B x Hq x Sq x Dk), k (B x Hkv x Skv x
 /// Dk), v (B x Hkv x Skv x Dv) and then those that fields ask for, in the order
-/// of the fields: scale, softcap, offset, prefix, alibi, bias, select, lengths,
-/// key_offset, sinks, query_starts, key_starts. The results are o (B x Hq x Sq
-/// x Dv), and lse (B x Hq x Sq) where it is asked for.
+/// of the clauses: scale, softcap, offset, prefix, random_blocks, alibi, bias,
+/// select, lengths, key_offset, sinks, query_starts, key_starts. The results
+/// are o (B x Hq x Sq x Dv), and lse (B x Hq x Sq) where it is asked for.
 struct AttentionSpec {
   /// The name of the function.
   std::string name = "attend";

@@ -162,12 +162,20 @@ Result<void> SpecCheck::checkBigBird() const {
         {"window", mask.window, 0, most},
         {"global", mask.global, 0, most},
         {"random", mask.random, 0, 1024},
-        {"blocks", mask.blocks, mask.random > 0 ? 1 : 0, 65536},
-        {"seed", mask.seed, 0, UINT32_MAX}})
+        {"blocks", mask.blocks,
+         mask.random > 0 || (mask.last > 0 && !mask.table) ? 1 : 0, 65536},
+        {"seed", mask.seed, 0, UINT32_MAX},
+        {"last", mask.last, 0, most},
+        {"table", mask.table.value_or(0), 0, 1024}})
     if (number < low || number > high)
       return fieldError(std::string("bigBird.") + field,
                         "a number from " + std::to_string(low) + " to " +
                             std::to_string(high),
+                        std::to_string(number));
+  for (auto [field, number] :
+       {std::pair{"random", mask.random}, {"blocks", mask.blocks}})
+    if (mask.table && number != 0)
+      return fieldError(std::string("bigBird.") + field, "0 beside a table",
                         std::to_string(number));
   return {};
 }

@@ -161,7 +161,8 @@ GqaOp FavorExpander::attend(Value query, Value key, Value value, Value addend,
       b, loc, queryType.clone(shape), lseType, query, key, value, scale,
       /*scale_value=*/Value(), /*softcap=*/FloatAttr(),
       /*softcap_value=*/Value(), /*align=*/AlignmentAttr(), /*offset=*/Value(),
-      /*mask=*/ArrayAttr(), /*prefix=*/Value(), /*alibi=*/Value(),
+      /*mask=*/ArrayAttr(), /*prefix=*/Value(), /*random_blocks=*/Value(),
+      /*alibi=*/Value(),
       /*bias=*/Value(), /*select=*/Value(), lengths, /*key_offset=*/Value(),
       /*sinks=*/Value(), /*query_starts=*/Value(), /*key_starts=*/Value());
   OpBuilder::InsertionGuard guard(b);

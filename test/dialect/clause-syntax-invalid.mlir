@@ -1,7 +1,7 @@
 // RUN: attn-opt %s --split-input-file --verify-diagnostics
 
 func.func @softmax_unknown(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32) {
-  // expected-error @below {{custom op 'attn.softmax' unknown clause 'scal', expected one of scale, softcap, align, offset, mask, prefix, alibi, bias, select, lengths, key_offset, sinks, query_starts, key_starts, score, keep}}
+  // expected-error @below {{custom op 'attn.softmax' unknown clause 'scal', expected one of scale, softcap, align, offset, mask, prefix, random_blocks, alibi, bias, select, lengths, key_offset, sinks, query_starts, key_starts, score, keep}}
   %o = attn.softmax %q, %q, %q scal(0.5)
       : (tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>)
       -> tensor<1x1x2x3xf32>
@@ -11,7 +11,7 @@ func.func @softmax_unknown(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32
 // -----
 
 func.func @softmax_lacks(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32) {
-  // expected-error @below {{custom op 'attn.softmax' has no clause 'causal', which is one of attn.linear and attn.favor, expected one of scale, softcap, align, offset, mask, prefix, alibi, bias, select, lengths, key_offset, sinks, query_starts, key_starts, score, keep}}
+  // expected-error @below {{custom op 'attn.softmax' has no clause 'causal', which is one of attn.linear and attn.favor, expected one of scale, softcap, align, offset, mask, prefix, random_blocks, alibi, bias, select, lengths, key_offset, sinks, query_starts, key_starts, score, keep}}
   %o = attn.softmax %q, %q, %q scale(0.5) causal
       : (tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>)
       -> tensor<1x1x2x3xf32>
@@ -111,7 +111,7 @@ func.func @softmax_no_body(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32
 // -----
 
 func.func @gqa_unknown(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32) {
-  // expected-error @below {{custom op 'attn.gqa' unknown clause 'sink', expected one of scale, softcap, align, offset, mask, prefix, alibi, bias, select, lengths, key_offset, sinks, query_starts, key_starts, score, keep}}
+  // expected-error @below {{custom op 'attn.gqa' unknown clause 'sink', expected one of scale, softcap, align, offset, mask, prefix, random_blocks, alibi, bias, select, lengths, key_offset, sinks, query_starts, key_starts, score, keep}}
   %o = attn.gqa %q, %q, %q sink(%x : f32)
       : (tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>)
       -> tensor<1x1x2x3xf32>
@@ -121,7 +121,7 @@ func.func @gqa_unknown(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32) {
 // -----
 
 func.func @gqa_lacks(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32) {
-  // expected-error @below {{custom op 'attn.gqa' has no clause 'feature', which is one of attn.linear and attn.feature_map, expected one of scale, softcap, align, offset, mask, prefix, alibi, bias, select, lengths, key_offset, sinks, query_starts, key_starts, score, keep}}
+  // expected-error @below {{custom op 'attn.gqa' has no clause 'feature', which is one of attn.linear and attn.feature_map, expected one of scale, softcap, align, offset, mask, prefix, random_blocks, alibi, bias, select, lengths, key_offset, sinks, query_starts, key_starts, score, keep}}
   %o = attn.gqa %q, %q, %q feature(#attn.elu1)
       : (tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>)
       -> tensor<1x1x2x3xf32>

@@ -277,3 +277,95 @@ func.func @c11_offset_per_sequence(%q: tensor<1x4x5x8xf32>, %k: tensor<1x2x7x8xf
       -> tensor<1x4x5x8xf32>
   return
 }
+
+// -----
+
+func.func @c12_lengths_type(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %n: f32) {
+  // expected-error @below {{'attn.gqa' op operand #3 must be index or 1-D tensor (batch) of i32 or i64, but got 'f32'}}
+  %o = attn.gqa %q, %k, %k lengths(%n : f32)
+      : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x8xf32>)
+      -> tensor<2x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c31_last_without_number(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>) {
+  // expected-error @below {{'attn.gqa' op random_blocks: expected one with a mask that counts from the last block and does not say how many blocks there are, got none}}
+  %o = attn.gqa %q, %k, %k align(top_left)
+      mask(#attn.bigbird<block = 2, window = 0, global = 0, last = 1>)
+      : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x8xf32>)
+      -> tensor<2x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c31_no_mask(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %t: tensor<4x3x2xi32>) {
+  // expected-error @below {{'attn.gqa' op random_blocks: expected none without a mask that reads it, such as #attn.bigbird without random and blocks}}
+  %o = attn.gqa %q, %k, %k align(top_left) mask(#attn.causal)
+      random_blocks(%t : tensor<4x3x2xi32>)
+      : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x8xf32>)
+      -> tensor<2x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c31_drawn_blocks(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %t: tensor<4x3x2xi32>) {
+  // expected-error @below {{'attn.gqa' op random_blocks: expected none without a mask that reads it, such as #attn.bigbird without random and blocks}}
+  %o = attn.gqa %q, %k, %k align(top_left)
+      mask(#attn.bigbird<block = 2, window = 0, global = 0, random = 1, blocks = 3>)
+      random_blocks(%t : tensor<4x3x2xi32>)
+      : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x8xf32>)
+      -> tensor<2x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c32_heads(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %t: tensor<2x3x2xi32>) {
+  // expected-error @below {{'attn.gqa' op random_blocks: expected 1 or heads 4 (from query), got 2}}
+  %o = attn.gqa %q, %k, %k align(top_left)
+      mask(#attn.bigbird<block = 2, window = 0, global = 0>)
+      random_blocks(%t : tensor<2x3x2xi32>)
+      : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x8xf32>)
+      -> tensor<2x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c32_blocks(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %t: tensor<4x0x2xi32>) {
+  // expected-error @below {{'attn.gqa' op random_blocks: expected blocks of at least 1, got 0}}
+  %o = attn.gqa %q, %k, %k align(top_left)
+      mask(#attn.bigbird<block = 2, window = 0, global = 0>)
+      random_blocks(%t : tensor<4x0x2xi32>)
+      : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x8xf32>)
+      -> tensor<2x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @c32_dynamic_number(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %t: tensor<4x3x?xi32>) {
+  // expected-error @below {{'attn.gqa' op random_blocks: expected a static number of at most 1024 random blocks, got 'tensor<4x3x?xi32>'}}
+  %o = attn.gqa %q, %k, %k align(top_left)
+      mask(#attn.bigbird<block = 2, window = 0, global = 0>)
+      random_blocks(%t : tensor<4x3x?xi32>)
+      : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x8xf32>)
+      -> tensor<2x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @random_blocks_type(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %t: tensor<4x3x2xf32>) {
+  // expected-error @below {{'attn.gqa' op operand #3 must be 3-D tensor (query heads x blocks x random blocks) of 32-bit signless integer or 64-bit signless integer values, but got 'tensor<4x3x2xf32>'}}
+  %o = attn.gqa %q, %k, %k align(top_left)
+      mask(#attn.bigbird<block = 2, window = 0, global = 0>)
+      random_blocks(%t : tensor<4x3x2xf32>)
+      : (tensor<2x4x5x8xf32>, tensor<2x2x7x8xf32>, tensor<2x2x7x8xf32>)
+      -> tensor<2x4x5x8xf32>
+  return
+}

@@ -91,6 +91,44 @@ func.func @packed(%qs: tensor<?xi32>, %ks: tensor<?xi64>, %s: tensor<4xf32>,
   return %o : tensor<1x4x?x8xf32>
 }
 
+// Packed sequences with padding behind them, one length for all, and a table of
+// random blocks.
+// CHECK-LABEL: func @lengths_and_tables
+// CHECK: attn.gqa %{{.*}}, %{{.*}}, %{{.*}} align(bottom_right) mask(#attn.bigbird<block = 64, window = 1, global = 1, last = 1>) random_blocks(%{{.*}} : tensor<4x?x3xi32>) lengths(%{{.*}} : tensor<?xi32>) query_starts(%{{.*}} : tensor<?xi32>) key_starts(%{{.*}} : tensor<?xi32>) : (
+// CHECK: attn.gqa %{{.*}}, %{{.*}}, %{{.*}} align(top_left) mask(#attn.bigbird<block = 2, window = 0, global = 0, random = 3, blocks = 8, seed = 9>) lengths(%{{.*}} : index) : (
+func.func @lengths_and_tables(%s: tensor<?xi32>, %n: index,
+                              %t: tensor<4x?x3xi32>, %q: tensor<1x4x?x8xf32>,
+                              %k: tensor<1x2x?x8xf32>)
+    -> (tensor<1x4x?x8xf32>, tensor<1x4x?x8xf32>) {
+  %o = attn.gqa %q, %k, %k lengths(%s : tensor<?xi32>) align(bottom_right)
+      mask(#attn.bigbird<last = 1, block = 64, window = 1, global = 1>)
+      random_blocks(%t : tensor<4x?x3xi32>) query_starts(%s : tensor<?xi32>)
+      key_starts(%s : tensor<?xi32>)
+      : (tensor<1x4x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>)
+      -> tensor<1x4x?x8xf32>
+  %p = attn.gqa %q, %k, %k lengths(%n : index) align(top_left)
+      mask(#attn.bigbird<block = 2, window = 0, global = 0, last = 0,
+                         random = 3, blocks = 8, seed = 9>)
+      : (tensor<1x4x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>)
+      -> tensor<1x4x?x8xf32>
+  return %o, %p : tensor<1x4x?x8xf32>, tensor<1x4x?x8xf32>
+}
+
+// Results that leave known sizes open.
+// CHECK-LABEL: func @open_results
+// CHECK: attn.softmax {{.*}} -> (tensor<?x2x?x4xf32>, tensor<?x?x?xf32>)
+// CHECK: attn.merge {{.*}} -> (tensor<?x?x?x?xf32>, tensor<1x?x3xf32>)
+func.func @open_results(%q: tensor<1x2x3x4xf32>, %l: tensor<1x2x3xf32>)
+    -> tensor<?x?x?x?xf32> {
+  %o, %lse = attn.softmax %q, %q, %q
+      : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>)
+      -> (tensor<?x2x?x4xf32>, tensor<?x?x?xf32>)
+  %r, %s = attn.merge %q, %l, %q, %l
+      : (tensor<1x2x3x4xf32>, tensor<1x2x3xf32>, tensor<1x2x3x4xf32>,
+         tensor<1x2x3xf32>) -> (tensor<?x?x?x?xf32>, tensor<1x?x3xf32>)
+  return %r : tensor<?x?x?x?xf32>
+}
+
 // Every clause in its place.
 // CHECK-LABEL: func @all_clauses
 // CHECK-SAME: %[[P:[^:]*]]: tensor<2xi32>, %[[N:[^:]*]]: tensor<2xi64>, %[[K0:[^:]*]]: index, %[[T:[^:]*]]: tensor<?xf32>

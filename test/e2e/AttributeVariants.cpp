@@ -28,6 +28,33 @@ static void bindLengths(Problem &p, DType dtype) {
   p.captured.add(dtype, {p.sizes.b}, asDoubles(p.attention.lengths));
 }
 
+/// One length for all batch entries.
+static void bindLength(Problem &p) {
+  int64_t length = (3 * p.sizes.skv + 1) / 4;
+  p.attention.lengths.assign(size_t(p.sizes.b), length);
+  p.captured.add(length);
+}
+
+/// A table for blocks of 16 keys with some entries that name no block: the
+/// blocks of `p`, or fewer.
+static BlockTable someTable(const Problem &p, int64_t heads, int64_t entries,
+                            int64_t fewer) {
+  int64_t blocks = std::max<int64_t>((p.sizes.skv + 15) / 16 - fewer, 1);
+  BlockTable table{heads, blocks, entries, {}};
+  for (int64_t n = 0; n < heads * blocks * entries; ++n)
+    table.data.push_back(n % 5 == 0 ? -1 : (7 * n + n / 3) % (blocks + 1));
+  return table;
+}
+
+static void bindBigBird(Problem &p, DType dtype, const BigBird &mask,
+                        const BlockTable &table) {
+  p.attention.keep = [=](int64_t, int64_t h, int64_t i, int64_t j) {
+    return keepsBigBird(mask, table, h, i, j);
+  };
+  p.captured.add(dtype, {table.heads, table.blocks, table.entries},
+                 asDoubles(table.data));
+}
+
 static void bindOffsets(Problem &p, DType dtype) {
   p.attention.align = Align::Offset;
   for (int64_t b = 0; b < p.sizes.b; ++b)
@@ -98,6 +125,51 @@ const std::vector<Variant> &attn::test::attributeVariants() {
          p.attention.keep = [](int64_t, int64_t h, int64_t i, int64_t j) {
            return keepsBigBird({16, 1, 1, 2, 16, 4294967295}, h, i, j);
          };
+       }},
+      {"bigbird_before_zero", ", %p: index, %k0: index", "",
+       "offset(%p : index) mask(#attn.bigbird<block = 4, window = 1, global = "
+       "0, random = 1, blocks = 6, seed = 3>) key_offset(%k0 : index)",
+       [](Problem &p) {
+         p.attention.align = Align::Offset;
+         p.attention.offset = {-9};
+         p.attention.keyOffset = -6;
+         p.attention.keep = [](int64_t, int64_t h, int64_t i, int64_t j) {
+           return keepsBigBird({4, 1, 0, 1, 6, 3}, h, i, j);
+         };
+         p.captured.add(p.attention.offset[0]);
+         p.captured.add(p.attention.keyOffset);
+       }},
+      {"bigbird_last", "", "",
+       "mask(#attn.bigbird<block = 8, window = 0, global = 1, last = 2, random "
+       "= 1, blocks = 7, seed = 5>) align(top_left)",
+       [](Problem &p) {
+         p.attention.align = Align::TopLeft;
+         p.attention.keep = [](int64_t, int64_t h, int64_t i, int64_t j) {
+           return keepsBigBird({8, 0, 1, 1, 7, 5, 2}, h, i, j);
+         };
+       }},
+      {"bigbird_table", ", %t: tensor<?x?x3xi32>", "",
+       "align(bottom_right) mask(#attn.bigbird<block = 16, window = 1, global "
+       "= 1, last = 1>) random_blocks(%t : tensor<?x?x3xi32>)",
+       [](Problem &p) {
+         p.attention.align = Align::BottomRight;
+         bindBigBird(p, DType::i32, {16, 1, 1, 0, 0, 0, 1},
+                     someTable(p, p.sizes.hq, 3, 0));
+       }},
+      {"bigbird_one_table", ", %p: index, %k0: index, %t: tensor<1x?x2xi64>",
+       "",
+       "key_offset(%k0 : index) random_blocks(%t : tensor<1x?x2xi64>) "
+       "mask(#attn.window<left = 90>, #attn.bigbird<block = 16, window = 0, "
+       "global = 0>) offset(%p : index)",
+       [](Problem &p) {
+         p.attention.align = Align::Offset;
+         p.attention.offset = {-21};
+         p.attention.keyOffset = -18;
+         p.attention.window = Window{90, std::nullopt};
+         p.captured.add(p.attention.offset[0]);
+         p.captured.add(p.attention.keyOffset);
+         bindBigBird(p, DType::i64, {16, 0, 0, 0, 0, 0, 0},
+                     someTable(p, 1, 2, 1));
        }},
       {"scale_softcap", "", "", "scale(0.7) softcap(2.0)",
        [](Problem &p) {

@@ -104,6 +104,58 @@ TEST_P(Cases, A11_CausalFollowsTheLengths) {
                {2, 2.5, 3, 3.5});
 }
 
+TEST_P(Cases, BigBirdInFrontOfPositionZero) {
+  // Rows at -3, -2, -1 and 0: blocks below 0 are below `global = 0`.
+  Variant mask{"mask", "", "",
+               "align(bottom_right) mask(#attn.bigbird<block = 2, window = 0, "
+               "global = 0, random = 0, blocks = 0, seed = 0>)"};
+  expectValues(attend(mask, {1, 1, 1, 4, 1, 1, 1}, Values(4), {0}, {5}).o,
+               {5, 5, 5, 5});
+  // Keys in front of 0 likewise: rows at 4 and 5 see those at -2 and -1, and
+  // not those at 0 and 1.
+  Variant keys{"keys", ", %p: index, %k0: index", "",
+               "offset(%p : index) key_offset(%k0 : index) "
+               "mask(#attn.bigbird<block = 2, window = 0, global = 0>)"};
+  Arguments captured;
+  captured.add(int64_t(4));
+  captured.add(int64_t(-2));
+  expectValues(uniform(keys, 2, 4, captured).o, {1.5, 1.5});
+}
+
+TEST_P(Cases, BigBirdAsPublished) {
+  // Blocks of one token. The first and last row see all keys; the others the
+  // first, the last, their own and that of the table, where it names one.
+  Variant mask{"mask", ", %t: tensor<?x?x1xi32>", "",
+               "random_blocks(%t : tensor<?x?x1xi32>) align(top_left) "
+               "mask(#attn.bigbird<block = 1, window = 0, global = 1, last = "
+               "1>)"};
+  Got got =
+      uniform(mask, 5, 5, capture(DType::i32, {1, 5, 1}, {3, 2, -1, 1, 2}));
+  expectValues(got.o, {3, 2.75, 3, 3, 3});
+  expectValues(got.lse, {std::log(5.0), std::log(4.0), std::log(3.0),
+                         std::log(4.0), std::log(5.0)});
+  // The number of blocks is the table's: with 4 the fourth key is the last.
+  // Rows beyond have no entries, and the last block has no end.
+  got = uniform(mask, 5, 5, capture(DType::i32, {1, 4, 1}, {3, 2, -1, 1}));
+  expectValues(got.o, {3, 3, 3.25, 3, 3});
+}
+
+TEST_P(Cases, LengthsOfPackedSequences) {
+  // Rows 0, 1 see keys 0 .. 2, of which 2 are in use; row 2 sees keys 3 and 4.
+  Variant v{"v", ", %n: tensor<?xi64>, %qs: tensor<?xi32>, %ks: tensor<?xi32>",
+            "",
+            causalBottomRight +
+                " query_starts(%qs : tensor<?xi32>) "
+                "key_starts(%ks : tensor<?xi32>) lengths(%n : tensor<?xi64>)"};
+  Arguments captured = capture(DType::i64, {2}, {2, 7});
+  captured.add(DType::i32, {3}, {0, 2, 3});
+  captured.add(DType::i32, {3}, {0, 3, 5});
+  Got got = attend(v, {1, 1, 1, 3, 5, 1, 1}, Values(3), {0, 0, NAN, 0, 0},
+                   {1, 2, NAN, 4, 5}, captured);
+  expectValues(got.o, {1, 1.5, 4.5});
+  expectValues(got.lse, {0, std::log(2.0), std::log(2.0)});
+}
+
 TEST_P(Cases, A12_WindowWithoutCausal) {
   expectValues(
       uniform("align(top_left) mask(#attn.window<left = 1, right = 0>)", 4, 4)

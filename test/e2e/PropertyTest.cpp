@@ -48,6 +48,7 @@ const std::vector<std::string> masks = {
     "documents",           "boolean_mask_i8", "everything",
     "select_keys",         "select_shifted",  "prefix_per_batch",
     "sinks_causal",        "every_clause",    "bigbird",
+    "bigbird_table",       "length_of_all",
 };
 
 /// Whether any row of the query heads of key head `g` may use key t.

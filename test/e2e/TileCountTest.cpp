@@ -24,13 +24,24 @@ const TileSize tileSizes[] = {
 
 struct Mask {
   std::string name, arguments, clauses;
-  bool (*keeps)(int64_t h, int64_t i, int64_t j);
+  std::function<bool(int64_t h, int64_t i, int64_t j)> keeps;
   int64_t length = std::numeric_limits<int64_t>::max();
 };
 
 /// 16 documents of unequal length in 1024 tokens.
 const int64_t tokens = 1024;
 int64_t documentOf(int64_t t) { return (t * t / tokens + t) / 128; }
+
+/// Two random blocks of 64 for each of the 16 blocks of each of 3 heads.
+const BlockTable &blockTable() {
+  static const BlockTable table = [] {
+    BlockTable made{3, 16, 2, {}};
+    for (int64_t n = 0; n < 96; ++n)
+      made.data.push_back((11 * n + n / 16) % 16);
+    return made;
+  }();
+  return table;
+}
 
 std::string keep(const std::string &body) {
   return "align(bottom_right) keep {\n" + keepArguments + body +
@@ -81,6 +92,12 @@ const std::vector<Mask> &masks() {
        "= 1, random = 2, blocks = 16, seed = 7>)",
        [](int64_t h, int64_t i, int64_t j) {
          return keepsBigBird({64, 1, 1, 2, 16, 7}, h, i, j);
+       }},
+      {"bigbird_table", ", %t: tensor<?x?x2xi32>",
+       "align(bottom_right) mask(#attn.bigbird<block = 64, window = 1, global "
+       "= 1, last = 1>) random_blocks(%t : tensor<?x?x2xi32>)",
+       [](int64_t h, int64_t i, int64_t j) {
+         return keepsBigBird({64, 1, 1, 0, 0, 0, 1}, blockTable(), h, i, j);
        }},
       {"lengths", ", %n: tensor<?xi64>", "lengths(%n : tensor<?xi64>)",
        [](int64_t, int64_t, int64_t) { return true; }, 300},
@@ -158,6 +175,11 @@ TEST_P(TileCount, IsWithinTenPercentOfTheIdeal) {
                  std::vector<double>(size_t(b * h * rows * 8)));
     if (cell.mask.name == "lengths") {
       inputs.add(DType::i64, {b}, {300, 300});
+    } else if (cell.mask.name == "length_of_all") {
+      inputs.add(int64_t(300));
+    } else if (cell.mask.name == "bigbird_table") {
+      inputs.add(DType::i32, {3, 16, 2},
+                 {blockTable().data.begin(), blockTable().data.end()});
     } else if (cell.mask.name == "documents") {
       std::vector<double> ids;
       for (int64_t t = 0; t < tokens; ++t)

@@ -112,6 +112,8 @@ static Corpus irCorpus() {
       "#attn.bigbird",
       "#attn.prefix",
       "key_offset",
+      "random_blocks",
+      "last",
       "score",
       "keep",
       "mask",

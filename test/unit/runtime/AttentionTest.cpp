@@ -132,7 +132,7 @@ TEST(BuildAttention, packs_sequences) {
   EXPECT_THAT(text,
               HasSubstr(" offset(%offset : tensor<3xi64>)"
                         " mask(#attn.bigbird<block = 16, window = 1, global = "
-                        "2, random = 3, blocks = 8, seed = 7>)"
+                        "2, last = 0, random = 3, blocks = 8, seed = 7>)"
                         " query_starts(%query_starts : tensor<4xi64>)"
                         " key_starts(%key_starts : tensor<4xi64>)\n"));
   spec.sequences = anySize;
@@ -176,6 +176,11 @@ TEST(BuildAttention, compiles_whatever_it_builds) {
       [](AttentionSpec &spec) { spec.valueDim = 0; },
       [](AttentionSpec &spec) { spec.keyHeads = 2; },
       [](AttentionSpec &spec) { spec.sequences = 0; },
+      [](AttentionSpec &spec) {
+        spec.position = Position::topLeft;
+        spec.bigBird.emplace().table = 2;
+        spec.bigBird->last = 1;
+      },
       [](AttentionSpec &spec) {
         spec.sequences = anySize;
         spec.batch = 1;

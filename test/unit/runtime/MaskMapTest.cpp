@@ -106,6 +106,44 @@ TEST_F(MaskMapTest, elements_are_the_mask_and_tiles_sum_them_up) {
   EXPECT_GT(counts[0] * counts[1] * counts[2] * counts[3], 0);
 }
 
+TEST_F(MaskMapTest, one_length_for_all_and_a_table_of_blocks) {
+  // Blocks of 10 keys: the row of block 3 names block 1, that of block 4 none.
+  const char *source = R"(
+    func.func @main(%q: tensor<2x1x?x8xf32>, %k: tensor<2x1x?x8xf32>,
+                    %n: index, %t: tensor<1x5x1xi32>) -> tensor<2x1x?x8xf32> {
+      %o = attn.softmax %q, %k, %k align(top_left) lengths(%n : index)
+          mask(#attn.bigbird<block = 10, window = 0, global = 1, last = 1>)
+          random_blocks(%t : tensor<1x5x1xi32>)
+          : (tensor<2x1x?x8xf32>, tensor<2x1x?x8xf32>, tensor<2x1x?x8xf32>) -> tensor<2x1x?x8xf32>
+      return %o : tensor<2x1x?x8xf32>
+    }
+  )";
+  EngineOptions options;
+  options.target = "cpu:generic";
+  Result<Program> compiled = Engine(options).compileText(source);
+  ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+  Tensor rows = *Tensor::empty(DType::f32, {2, 1, 50, 8});
+  Tensor table = *Tensor::empty(DType::i32, {1, 5, 1});
+  const int32_t blocks[] = {-1, 3, 2, 1, -1};
+  std::copy(std::begin(blocks), std::end(blocks), table.data<int32_t>());
+  std::vector<Value> values{rows.view(), rows.view(), int64_t(47),
+                            table.view()};
+  for (int64_t b : {0, 1}) {
+    Result<MaskMap> got = compiled->maskMap("main", values, {0, b, 0}, 10000);
+    ASSERT_TRUE(got.ok()) << got.error().message;
+    EXPECT_EQ(got->length, 47);
+    ASSERT_TRUE(got->elements.has_value());
+    for (int64_t i = 0; i < 50; ++i)
+      for (int64_t j = 0; j < 50; ++j) {
+        int64_t bi = i / 10, bj = j / 10;
+        bool sees = bi == bj || bi == 0 || bj == 0 || bi == 4 || bj == 4 ||
+                    bj == blocks[bi];
+        EXPECT_EQ(got->elements->at(size_t(i * 50 + j)), sees && j < 47)
+            << i << " " << j;
+      }
+  }
+}
+
 TEST_F(MaskMapTest, elements_only_as_asked) {
   EXPECT_TRUE(map({}, queries * keys)->elements.has_value());
   EXPECT_FALSE(map({}, queries * keys - 1)->elements.has_value());
