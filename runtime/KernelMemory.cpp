@@ -13,6 +13,9 @@
 #include <cstdlib>
 #include <sys/mman.h>
 #include <unordered_set>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 namespace attn {
 
@@ -28,6 +31,16 @@ static std::atomic<int (*)()> parallelProbe{nullptr};
 
 void setParallelProbe(int (*isInParallel)()) { parallelProbe = isInParallel; }
 
+/// The mode and the flags of floating-point numbers of a thread. A kernel that
+/// ends restores them by itself; one that is left does not, nor does longjmp.
+#if defined(__x86_64__)
+static unsigned getFloatMode() { return _mm_getcsr(); }
+static void setFloatMode(unsigned mode) { _mm_setcsr(mode); }
+#else
+static unsigned getFloatMode() { return 0; }
+static void setFloatMode(unsigned) {}
+#endif
+
 /// Apart from runKernel, so that no variable there changes between setjmp and
 /// longjmp.
 static bool enter(Call &call, Kernel kernel, void **arguments) {
@@ -42,12 +55,15 @@ bool runKernel(Kernel kernel, void **arguments) {
   // Calls nest where a host function is called back.
   Call *outer = current;
   current = &call;
+  unsigned mode = getFloatMode();
   bool isDone = enter(call, kernel, arguments);
   current = outer;
-  if (!isDone)
-    for (void *block : call.blocks)
-      std::free(block);
-  return isDone;
+  if (isDone)
+    return true;
+  setFloatMode(mode);
+  for (void *block : call.blocks)
+    std::free(block);
+  return false;
 }
 
 static void *keep(void *memory) {

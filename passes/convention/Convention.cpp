@@ -67,6 +67,8 @@ void attn::addLowerToLLVM(OpPassManager &pm, bool callsMathLibrary) {
   // From here on no function of the program has a name of that library.
   if (callsMathLibrary)
     pm.addPass(createCallMathLibrary());
+  // Subnormal numbers count as 0, on the calling thread and the others.
+  pm.addPass(createSetFloatMode());
   // Views are arithmetic on offsets and strides.
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());

@@ -313,4 +313,28 @@ def EmitEntryPoints : Pass<"attn-emit-entry-points", "ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def SetFloatMode : Pass<"attn-set-float-mode", "ModuleOp"> {
+  let summary = "have compiled code run in one mode of floating-point numbers";
+  let description = [{
+    Needs: public functions that are entries, NAME.call, and the loops of threads
+    as `omp.parallel`. Guarantees: both run with rounding to nearest, all
+    exceptions masked, and subnormal numbers as 0 (FTZ and DAZ), and leave the
+    mode and the flags of their thread as they were. The functions that an entry
+    calls are not inlined into it.
+
+    ```mlir
+    omp.parallel { ... omp.terminator }
+      ->
+    omp.parallel {
+      llvm.call_intrinsic "llvm.x86.sse.stmxcsr"(%before)
+      llvm.call_intrinsic "llvm.x86.sse.ldmxcsr"(%wanted)
+      ...
+      llvm.call_intrinsic "llvm.x86.sse.ldmxcsr"(%before)
+      omp.terminator
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // ATTN_PASSES_CONVENTION_TD

@@ -10,7 +10,11 @@
 #include <cmath>
 #include <cstring>
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <malloc.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 using namespace attn;
 using testing::HasSubstr;
@@ -60,6 +64,24 @@ TEST_F(Call, blocks_that_a_kernel_leaves_are_freed) {
   // Less than one of the 180 blocks.
   EXPECT_LT(used(), before + 50000);
 }
+
+#if defined(__x86_64__)
+TEST_F(Call, the_float_mode_of_a_kernel_that_runs_out_of_memory_ends_with_it) {
+  function.kernel = [](void **) {
+    _mm_setcsr(0x9fc0);
+    kernelAllocate(SIZE_MAX / 2);
+  };
+  unsigned before = _mm_getcsr();
+  // Rounding up, and the flag of an inexact result.
+  constexpr unsigned mode = 0x1f80 | 0x4000 | 0x20;
+  _mm_setcsr(mode);
+  std::string error = errorOf(inputs());
+  unsigned after = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_THAT(error, HasSubstr("can't allocate"));
+  EXPECT_EQ(after, mode);
+}
+#endif
 
 TEST_F(Call, more_scores_than_any_memory) {
   auto constant = [](int64_t value) {
