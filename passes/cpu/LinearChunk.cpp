@@ -258,15 +258,17 @@ void LinearChunk::updateState(Value count) {
 }
 
 void LinearChunk::run() {
-  Value zero = kb.index(0), all = kb.dim(op.getKey(), 0);
+  Value zero = kb.index(0), count = kb.dim(op.getKey(), 0);
   // The rows of the keys stay in `keyRows`.
   if (op.getWrite())
     loadKeys(op.getWrite(), writeRows ? writeRows : keyRows, keys[1]);
   loadKeys(op.getKey(), keyRows, keys[0]);
   loadValues();
-  Value count = decay.prepare(all);
+  // Rows from `number` on are computed by the recurrence, too, which overwrites
+  // what is made of them here.
+  Value number = decay.prepare(count);
   if (betas)
-    emitRowCopy(kb, op.getBeta(), {}, betas, {}, all,
+    emitRowCopy(kb, op.getBeta(), {}, betas, {}, count,
                 [&](Value x) { return emitWiden(kb, x); });
   if (bonus)
     copyFeatures(op.getBonus(), {}, bonus, {});
@@ -290,10 +292,19 @@ void LinearChunk::run() {
       });
     decay.advance(row, keys);
   });
-  updateState(count);
-  if (op.getDecay())
-    kb.ifThen(kb.cmp(arith::CmpIPredicate::ne, count, all),
-              [&] { emitLinearRecurrence(kb, op, count); });
+  if (!op.getDecay())
+    return updateState(count);
+  kb.ifElse(
+      kb.cmp(arith::CmpIPredicate::eq, number, count),
+      [&] {
+        updateState(count);
+        return SmallVector<Value>();
+      },
+      [&] {
+        updateState(number);
+        emitLinearRecurrence(kb, op, number);
+        return SmallVector<Value>();
+      });
 }
 
 void attn::emitLinearChunk(const KernelBuilder &kb, LinearChunkOp op) {

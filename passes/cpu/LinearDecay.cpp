@@ -41,27 +41,34 @@ void LinearDecay::forEachTokenVector(
 
 Value attn::emitHasLargeGate(const KernelBuilder &kb, Value gates,
                              double most) {
-  Value zero = kb.index(0), init = kb.constant(kb.wideLanes(), 0.0);
-  int64_t last = cast<MemRefType>(gates.getType()).getRank() - 1;
-  auto ofRow = [&](ValueRange row, Value init) {
-    return kb
-        .loop(zero, kb.dim(gates, last), kb.width(), init,
-              [&](Value column, ValueRange carried) {
-                SmallVector<Value> place(row);
-                place.push_back(column);
-                Value gate = kb.loadLanes(gates, place);
-                return SmallVector<Value>{kb.max(carried[0], gate)};
-              })
-        .front();
+  // Rows of a matrix are taken some at a time, so that no maximum waits for
+  // the one before it.
+  bool isMatrix = cast<MemRefType>(gates.getType()).getRank() == 2;
+  int64_t rows = isMatrix ? 4 : 1;
+  Value zero = kb.index(0);
+  auto ofRows = [&](Value row, ValueRange init) {
+    return kb.loop(zero, kb.dim(gates, isMatrix), kb.width(), init,
+                   [&](Value column, ValueRange carried) {
+                     SmallVector<Value> largest;
+                     for (int64_t r = 0; r < rows; ++r) {
+                       SmallVector<Value> place{column};
+                       if (isMatrix)
+                         place.insert(place.begin(), kb.add(row, r));
+                       Value gate = kb.loadLanes(gates, place);
+                       largest.push_back(kb.max(carried[r], gate));
+                     }
+                     return largest;
+                   });
   };
-  Value largest =
-      last == 0 ? ofRow({}, init)
-                : kb.loop(zero, kb.dim(gates, 0), 1, init,
-                          [&](Value row, ValueRange carried) {
-                            return SmallVector<Value>{ofRow(row, carried[0])};
-                          })
-                      .front();
-  Value isLarge = kb.cmpf(arith::CmpFPredicate::OGT, largest,
+  SmallVector<Value> largest(rows, kb.constant(kb.wideLanes(), 0.0));
+  if (isMatrix)
+    largest = kb.loop(zero, kb.dim(gates, 0), rows, largest, ofRows);
+  else
+    largest = ofRows(zero, largest);
+  Value all = largest.front();
+  for (Value other : ArrayRef(largest).drop_front())
+    all = kb.max(all, other);
+  Value isLarge = kb.cmpf(arith::CmpFPredicate::OGT, all,
                           kb.constant(kb.wideLanes(), most));
   return vector::ReductionOp::create(kb.b, kb.loc, vector::CombiningKind::OR,
                                      isLarge);

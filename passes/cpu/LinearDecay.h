@@ -18,8 +18,8 @@ namespace mlir::attn {
 /// by queries and keys and stays in the range of f32.
 inline constexpr double kMostGate = 0x1p40;
 
-/// Whether any of `gates`, a row of whole vectors or several, is above `most`,
-/// an i1.
+/// Whether any of `gates`, a row of whole vectors or a multiple of 4 of them,
+/// is above `most`, an i1.
 Value emitHasLargeGate(const KernelBuilder &kb, Value gates, double most);
 
 /// exp(min(g / 2, x)), with x so large that the factor, taken twice, makes an
