@@ -146,14 +146,13 @@ void expectClose(const Array &got, const Array &want, double bound,
       << what;
 }
 
-/// The whole sequence against its parts.
+/// The whole sequence of `sizes` against its parts.
 void expectPartsAgree(const Target &target, const LinearVariant &variant,
-                      int64_t tokens, const std::vector<int64_t> &ends,
-                      double bound) {
+                      const LinearSizes &sizes,
+                      const std::vector<int64_t> &ends, double bound) {
   LinearVariant whole = variant;
   whole.finalState = true;
-  LinearProblem p =
-      makeLinearProblem(whole, DType::f32, sizesOf(whole, tokens));
+  LinearProblem p = makeLinearProblem(whole, DType::f32, sizes);
   std::vector<Tensor> got = run(target, whole, p);
   ASSERT_EQ(got.size(), 2u);
   Outcome parts = attendInParts(target, whole, p, ends);
@@ -301,7 +300,8 @@ TEST_P(LinearCases, ManyTokensOfOneFeature) {
 TEST_P(LinearCases, SplitWithCarriedState) {
   for (const LinearVariant &variant : splittable())
     for (int64_t at : {1, 64, 100})
-      expectPartsAgree(GetParam(), variant, 129, {at, 129}, 1e-6);
+      expectPartsAgree(GetParam(), variant, sizesOf(variant, 129), {at, 129},
+                       1e-6);
 }
 
 TEST_P(LinearCases, TokenByToken) {
@@ -309,8 +309,22 @@ TEST_P(LinearCases, TokenByToken) {
   for (size_t n = 0; n < ends.size(); ++n)
     ends[n] = int64_t(n) + 1;
   for (const LinearVariant &variant : splittable())
-    expectPartsAgree(GetParam(), variant, 70, ends,
+    expectPartsAgree(GetParam(), variant, sizesOf(variant, 70), ends,
                      variant.beta || variant.transition ? 1e-4 : 1e-5);
+}
+
+TEST_P(LinearCases, StepByStep) {
+  // With known sizes and whole vectors of values each part is a step.
+  std::vector<int64_t> ends(20);
+  for (size_t n = 0; n < ends.size(); ++n)
+    ends[n] = int64_t(n) + 1;
+  for (const char *name :
+       {"plain", "decay_head", "gated_delta", "transition", "bonus"}) {
+    LinearVariant variant = linearVariantNamed(name);
+    variant.staticSizes = true;
+    expectPartsAgree(GetParam(), variant, {2, 4, 2, 2, 20, 20, 9, 64}, ends,
+                     variant.beta || variant.transition ? 1e-4 : 1e-5);
+  }
 }
 
 TEST_P(LinearCases, LaterTokensChangeNoBitBefore) {

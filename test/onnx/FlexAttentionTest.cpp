@@ -157,6 +157,29 @@ TEST_P(FlexAttention, a_mask_of_everything_gives_0) {
   EXPECT_THAT(call(builder), ElementsAre(0));
 }
 
+/// 0, 2 and 4 are below 5: the last step ends beyond it.
+TEST_P(FlexAttention, a_range_ends_below_its_limit) {
+  FlexBuilder builder(1);
+  builder.addGraph("score_mod");
+  builder.addConstant("start", DType::i64, {}, {0});
+  builder.addConstant("limit", DType::i64, {}, {5});
+  builder.addConstant("delta", DType::i64, {}, {2});
+  builder.addConstant("masked", DType::f32, {}, {-infinity});
+  builder.addOp("Range", {"start", "limit", "delta"}, "even");
+  builder.addOp("Less", {"even", "delta"}, "first");
+  builder.addOp("Where", {"first", "x", "masked"}, "y");
+  EXPECT_THAT(call(builder), ElementsAre(1));
+}
+
+TEST_P(FlexAttention, a_maximum_has_any_number_of_operands) {
+  FlexBuilder builder(1);
+  builder.addGraph("score_mod");
+  builder.addConstant("low", DType::f32, {}, {-1});
+  builder.addConstant("high", DType::f32, {3}, {-2, -2, 50});
+  builder.addOp("Max", {"x", "low", "high"}, "y");
+  EXPECT_THAT(call(builder), ElementsAre(DoubleNear(6, 1e-5)));
+}
+
 /// A 0 in a Reshape is the size that stands at its place.
 TEST_P(FlexAttention, a_size_of_0_is_kept) {
   FlexBuilder builder(1);
