@@ -38,10 +38,27 @@ LogicalResult ReluAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult
 CosformerAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                      int64_t length) {
-  if (length >= 1)
+                      std::optional<int64_t> length) {
+  if (!length || *length >= 1)
     return success();
-  return emitError() << "length: expected at least 1, got " << length;
+  return emitError() << "length: expected at least 1, got " << *length;
+}
+
+LogicalResult attn::verifyMappedDim(Operation *op, StringRef operand,
+                                    StringRef what,
+                                    FeatureAttrInterface feature, int64_t dim) {
+  bool changes = feature.getNumFeatures(1) != 1;
+  if (!changes)
+    return success();
+  if (ShapedType::isDynamic(dim))
+    return op->emitOpError() << operand << ": expected a static " << what
+                             << ", which " << feature << " changes";
+  int64_t most = int64_t(1) << (isa<Taylor2Attr>(feature) ? 16 : 61);
+  if (dim <= most)
+    return success();
+  return op->emitOpError() << operand << ": expected a " << what
+                           << " of at most " << most << " for " << feature
+                           << ", got " << dim;
 }
 
 //===- attn.feature_map ---------------------------------------------------===//
@@ -96,6 +113,10 @@ LogicalResult FeatureMapOp::verify() {
     return emitOpError() << "log: expected features that are exponentials";
   if (getLengths() && !(feature && feature.mixesPositions()))
     return emitOpError() << "lengths: expected a feature that mixes positions";
+  if (auto cosformer = dyn_cast_if_present<CosformerAttr>(feature);
+      getLength() && !(cosformer && !cosformer.getLength()))
+    return emitOpError()
+           << "length: expected #attn.cosformer without one beside it";
   if (std::optional<APFloat> scale = getScale();
       scale && failed(verifyScale(*this, *scale, sum)))
     return failure();
@@ -107,10 +128,10 @@ LogicalResult FeatureMapOp::verify() {
     return failure();
 
   std::optional<int64_t> dim = getStaticSize(getMappedDim(*this));
-  if (!dim && countFeatures(*this, 1) != 1)
-    return emitOpError() << "input: expected a static number of entries, "
-                            "which "
-                         << feature << " changes";
+  if (feature &&
+      failed(verifyMappedDim(*this, "input", "number of entries", feature,
+                             dim.value_or(ShapedType::kDynamic))))
+    return failure();
   SmallVector<int64_t> sizes(input.getShape());
   sizes[3] = dim ? countFeatures(*this, *dim) : ShapedType::kDynamic;
   return verifyResultType(*this, "result", result, sizes,

@@ -72,13 +72,16 @@ def Attn_CosformerAttr
   let summary = "phi(x) = max(x, 0) times the cosine and the sine of the position";
   let description = [{
     The 2 d features (max(x, 0) cos(pi i / 2 M), max(x, 0) sin(pi i / 2 M)) of
-    position i, M being `length`, at least 1 (Qin et al. 2022, "cosFormer",
-    section 3.3).
+    position i (Qin et al. 2022, "cosFormer", section 3.3). M is `length`, at
+    least 1, or without it that of the call: the larger of the numbers of queries
+    and keys of `attn.linear`, of each sequence where they are packed, and the
+    number of rows of `attn.feature_map`, as in the published code
+    (OpenNLPLab/cosFormer, `cosformer_attention`).
 
-    Example: `#attn.cosformer<length = 4096>`.
+    Example: `#attn.cosformer`, `#attn.cosformer<length = 4096>`.
   }];
-  let parameters = (ins "int64_t":$length);
-  let assemblyFormat = "`<` struct(params) `>`";
+  let parameters = (ins OptionalParameter<"::std::optional<int64_t>">:$length);
+  let assemblyFormat = "(`<` struct(params)^ `>`)?";
   let genVerifyDecl = 1;
 }
 
@@ -89,7 +92,7 @@ def Attn_Taylor2Attr
     The 1 + d + d (d + 1) / 2 features 1, x_i / d^(1/4), x_i^2 / sqrt(2 d), and
     x_i x_j / sqrt(d) for i < j by rows i (Arora et al. 2024, "Simple linear
     attention language models balance the recall-throughput tradeoff", section
-    3).
+    3). d is at most 65536.
   }];
 }
 

@@ -57,11 +57,21 @@ SmallVector<ShapeRule> attn::getShapeRules(LinearOp op) {
                  StringRef what, StringRef from) {
     addShapeRule(rules, kind, expected, got, operand, what, from);
   };
+  // l22, l23, ahead of the rules that take batch entries for those of query
+  Value starts = op.getQueryStarts();
+  if (starts) {
+    add(Kind::Equal, {}, {query, 0}, "query", "batch", "with query_starts");
+    add(Kind::AtLeastOne, {}, {starts, 0}, "query_starts",
+        "entries of at least", "");
+  }
+  if (starts && op.getKeyStarts())
+    add(Kind::Equal, {starts, 0}, {op.getKeyStarts(), 0}, "key_starts",
+        "entries", "from query_starts");
   // l2 to l6, l20
   addOperandRules(rules, query, key, value,
                   op.hasGroupedValues() ? HeadRule::GroupedValues
                                         : HeadRule::GroupedQueries);
-  if (op.getCausal())
+  if (op.getCausal() || (starts && !op.getKeyStarts()))
     add(Kind::Equal, {query, 2}, {key, 2}, "key", "length", "from query");
 
   // l7 to l12
@@ -92,7 +102,18 @@ SmallVector<ShapeRule> attn::getShapeRules(LinearOp op) {
   addAll(op.getRead(), "transition a", perToken);
   addAll(op.getWrite(), "transition b", perToken);
   addAll(op.getBonus(), "bonus", {perToken[1], perToken[3]});
-  addAll(op.getState(), "state", {perToken[0], perToken[1], perToken[3]});
+  auto addPerState = [&](Value operand, StringRef name) {
+    if (operand && starts)
+      add(Kind::OneFewer, {starts, 0}, {operand, 0}, name,
+          "entries to be one fewer than", "from query_starts");
+    else if (operand)
+      add(Kind::Equal, {query, 0}, {operand, 0}, name, "batch", "from query");
+  };
+  addPerState(op.getState(), "state");
+  if (Value state = op.getState()) {
+    add(Kind::Equal, {value, 1}, {state, 1}, "state", "heads", "from value");
+    add(Kind::Equal, features, {state, 2}, "state", "features", "from query");
+  }
   if (Value state = op.getState()) {
     if (op.getNormalize())
       add(Kind::OneFewer, {state, 3}, {value, 3}, "value",
@@ -102,7 +123,7 @@ SmallVector<ShapeRule> attn::getShapeRules(LinearOp op) {
           "from value");
   }
   if (op.getLengths() && !op.getLengths().getType().isIndex())
-    addAll(op.getLengths(), "lengths", perToken[0]);
+    addPerState(op.getLengths(), "lengths");
   return rules;
 }
 
@@ -159,8 +180,10 @@ static LogicalResult verifyClauses(LinearOp op) {
   }
   if (op.getBeta() && op.getRead())
     return op.emitOpError() << "transition: expected none beside beta";
-  if (op.getBonus() && op.getNormalize())
-    return op.emitOpError() << "bonus: expected none beside normalize";
+  if (op.getKeyStarts() && !op.getQueryStarts())
+    return op.emitOpError() << "key_starts: expected query_starts beside it";
+  if (op.getKeyStarts() && op.getCausal())
+    return op.emitOpError() << "key_starts: expected none beside causal";
   if (ArrayAttr features = op.getFeatureAttr()) {
     if (features.empty() || features.size() > 2)
       return op.emitOpError() << "feature: expected one or two feature maps, "
@@ -179,14 +202,14 @@ static LogicalResult verifyClauses(LinearOp op) {
           relu && relu.getEps() &&
           failed(verifyEps(op, relu.getEps().getValue(), op.getComputeType())))
         return failure();
-      if (feature.mixesPositions() && op.getCausal())
-        return op.emitOpError() << "feature: expected a map that reads no "
-                                   "other position beside causal, got "
-                                << feature;
-      if (op.getQuery().getType().isDynamicDim(3) &&
-          feature.getNumFeatures(1) != 1)
-        return op.emitOpError() << "query: expected a static head dim, which "
-                                << feature << " changes";
+      if (feature.mixesPositions() && (op.getCausal() || op.getQueryStarts()))
+        return op.emitOpError()
+               << "feature: expected a map that reads no other position beside "
+               << (op.getCausal() ? "causal" : "query_starts") << ", got "
+               << feature;
+      if (failed(verifyMappedDim(op, "query", "head dim", feature,
+                                 op.getQuery().getType().getDimSize(3))))
+        return failure();
     }
     int64_t dim = op.getQuery().getType().getDimSize(3);
     if (!ShapedType::isDynamic(dim)) {
@@ -216,9 +239,15 @@ static LogicalResult verifyResults(LinearOp op) {
   int64_t columns = value.getDimSize(3);
   if (!ShapedType::isDynamic(columns))
     columns += op.getNumExtraColumns();
+  int64_t states = query.getDimSize(0);
+  if (Value starts = op.getQueryStarts()) {
+    states = cast<RankedTensorType>(starts.getType()).getDimSize(0);
+    if (!ShapedType::isDynamic(states))
+      --states;
+  }
   return verifyResultType(
       op, "final_state", op.getFinalState().getType(),
-      {query.getDimSize(0), value.getDimSize(1), op.getNumFeatures(), columns},
+      {states, value.getDimSize(1), op.getNumFeatures(), columns},
       op.getComputeType());
 }
 
@@ -246,16 +275,19 @@ LogicalResult LinearOp::reifyResultShapes(OpBuilder &builder,
                     getDim(getQuery(), 2), columns});
   if (!getFinalState())
     return success();
-  if (getNormalize()) {
-    Value number = getValueOrCreateConstantIndexOp(builder, getLoc(), columns);
-    Value one = arith::ConstantIndexOp::create(builder, getLoc(), 1);
-    columns = getAsOpFoldResult(
-        builder.createOrFold<arith::AddIOp>(getLoc(), number, one));
-  }
+  auto add = [&](OpFoldResult size, int64_t number) {
+    return getAsOpFoldResult(builder.createOrFold<arith::AddIOp>(
+        getLoc(), getValueOrCreateConstantIndexOp(builder, getLoc(), size),
+        arith::ConstantIndexOp::create(builder, getLoc(), number)));
+  };
+  if (getNormalize())
+    columns = add(columns, 1);
+  OpFoldResult states = getDim(getQuery(), 0);
+  if (getQueryStarts())
+    states = add(getDim(getQueryStarts(), 0), -1);
   OpFoldResult features = getDim(getQuery(), 3);
   if (int64_t count = getNumFeatures(); !ShapedType::isDynamic(count))
     features = builder.getIndexAttr(count);
-  shapes.push_back(
-      {getDim(getQuery(), 0), getDim(getValue(), 1), features, columns});
+  shapes.push_back({states, getDim(getValue(), 1), features, columns});
   return success();
 }

@@ -54,6 +54,7 @@ def Attn_LinearOp : Attn_ClauseOp<"linear", [
     | bonus | Hv x Dk | u: o_t = scale q_t (S_{t-1} + (u .* k_t)^T v_t) |
     | state | B x Hv x Dk x Dv | S_0; with normalize, Dv + 1 columns |
     | lengths | index or B | keys in use, clamped to 0..Skv |
+    | query_starts, key_starts | N + 1 | first rows of N packed sequences, and the end |
     | output | B x Hq x Sq x Dv | type of value |
     | final_state | shape of state | S after the last token; optional |
 
@@ -61,7 +62,8 @@ def Attn_LinearOp : Attn_ClauseOp<"linear", [
 
         scale(number), decay(%x : type), beta(%x : type),
         transition(%a, %b : type, type), bonus(%x : type), state(%x : type),
-        lengths(%x : type), feature(attribute) or feature(attribute, attribute),
+        lengths(%x : type), query_starts(%x : type), key_starts(%x : type),
+        feature(attribute) or feature(attribute, attribute),
         normalize(token) or normalize(feature), block(integer), causal
 
     The type of sums is f64 beside values of f64, else f32. bonus and beta are of
@@ -79,7 +81,10 @@ def Attn_LinearOp : Attn_ClauseOp<"linear", [
     `normalize(token)` divides by what the values 1 give in place of v_t, which
     is the last column of the state: o_t / (scale q_t z_t). `normalize(feature)`
     divides each feature by its sum: o_t = scale sum_r q_t[r] S_t[r,:] / z_t[r].
-    Where the divisor is 0 the quotient counts as 0.
+    Where the divisor is 0 the quotient counts as 0. A bonus is in the divisor as
+    it is in what is divided: both read S_{t-1} + (u .* k_t)^T v_t in place of
+    S_t (Peng et al. 2023, "RWKV: Reinventing RNNs for the Transformer Era",
+    section 3.1.2, the WKV operator of RWKV-4).
 
     `block(n)` lets the positions of a block of n read the state from before
     their block, S_{n floor(t / n)} (Hua et al. 2022, "Transformer Quality in
@@ -91,6 +96,15 @@ def Attn_LinearOp : Attn_ClauseOp<"linear", [
     end, or with block that before their block, and have no bonus. A map that
     mixes positions mixes those of the keys in use, and of all queries.
 
+    Packed sequences. With query_starts B is 1, and N sequences lie one behind
+    the other: sequence n has the rows from query_starts[n] to below
+    query_starts[n + 1] of all operands that have rows, and of keys and values
+    those of key_starts, where that is given. Each is computed as if it were
+    alone, with a state of its own: state and final_state have N entries in place
+    of B, and lengths has N. Positions and blocks begin anew with each. Starts are clamped to 0..Sq (0..Skv), and one that is less
+    than those before it counts as the greatest of them. A query row of no
+    sequence gives 0.
+
     Edge cases. B, Hq or Sq = 0 give an empty result; Skv = 0 gives
     S = S_0. Dv = 0 gives an empty O. Dk = 0 is refused.
 
@@ -101,9 +115,10 @@ def Attn_LinearOp : Attn_ClauseOp<"linear", [
     the types above; l14 scale is finite in the type of sums; l15 decay, beta,
     transition, bonus and block only with causal; l16 beta or transition; l17
     block without those of l15, and at least 1; l18 feature is one or two feature
-    maps that need no projection, and read no other position beside causal; l19
-    Dk is static where a map changes it; l20 causal: query length = key length;
-    l21 no bonus beside normalize.
+    maps that need no projection, and read no other position beside causal or starts; l19
+    Dk is static where a map changes it, and not more than it takes; l20 causal, or query_starts alone: query length = key length;
+    l21 key_starts only beside query_starts, and not with causal; l22 with starts
+    B = 1; l23 starts have an equal number of entries, at least 1.
 
     Example:
     ```mlir
@@ -126,6 +141,8 @@ def Attn_LinearOp : Attn_ClauseOp<"linear", [
     Optional<Attn_Bonus>:$bonus,
     Optional<Attn_State>:$state,
     Optional<Attn_IndexOrPerBatch>:$lengths,
+    Optional<Attn_Starts>:$query_starts,
+    Optional<Attn_Starts>:$key_starts,
     OptionalAttr<ArrayAttr>:$feature,
     OptionalAttr<Attn_NormalizerAttr>:$normalize,
     OptionalAttr<I64Attr>:$block,
@@ -143,6 +160,10 @@ def Attn_LinearOp : Attn_ClauseOp<"linear", [
     ::mlir::attn::FeatureAttrInterface getKeyFeature();
     /// Features of a query or key, dynamic if their head dim is.
     int64_t getNumFeatures();
+    /// First rows of keys and values of packed sequences, or null.
+    ::mlir::Value getRowsOfKeys() {
+      return getKeyStarts() ? getKeyStarts() : getQueryStarts();
+    }
     /// Columns of the state beside those of the values.
     int64_t getNumExtraColumns() { return getNormalize() ? 1 : 0; }
   }];
@@ -164,13 +185,15 @@ def Attn_FeatureMapOp : Attn_ClauseOp<"feature_map", [
     | input | B x H x S x D | f16, bf16, f32 or f64 |
     | projection | M x D | W; f32 or type of input |
     | offset | index | position of row 0, for maps that read positions; default 0 |
+    | length | index | M of `#attn.cosformer` without one; less than 1 counts as 1; default S |
     | lengths | index or B | rows in use, for maps that mix positions; others give 0 |
     | result | B x H x S x M' | type of input, or that of sums |
 
     Clauses, in any order and each at most once:
 
         feature(attribute) or map { region }, projection(%x : type),
-        scale(number), offset(%x : index), lengths(%x : type), log
+        scale(number), offset(%x : index), length(%x : index),
+        lengths(%x : type), log
 
     M' is the number of features of phi for a vector of M entries (D without
     projection). `scale` is a finite number, 1 by default. With `log` the result
@@ -179,8 +202,10 @@ def Attn_FeatureMapOp : Attn_ClauseOp<"feature_map", [
 
     Constraints: f1 element types; f2 a feature attribute or a region; f3 a
     projection where the map needs one, with D columns; f4 log for exponentials
-    only; f5 result shape; f6 D is static where the map changes it; f7 scale; f8
-    lengths has B entries, and stands beside maps that mix positions only.
+    only; f5 result shape; f6 D is static where the map changes it, and
+    not more than it takes; f7 scale; f8 lengths has B
+    entries, and stands beside maps that mix positions only; f9 length beside
+    `#attn.cosformer` without one only.
 
     Example:
     ```mlir
@@ -195,6 +220,7 @@ def Attn_FeatureMapOp : Attn_ClauseOp<"feature_map", [
     Optional<Attn_Projection>:$projection,
     OptionalAttr<F64Attr>:$scale,
     Optional<Index>:$offset,
+    Optional<Index>:$length,
     Optional<Attn_IndexOrPerBatch>:$lengths,
     UnitAttr:$log);
   let regions = (region AnyRegion:$map);

@@ -150,6 +150,8 @@ inline constexpr Clause linearClauses[] = {
     operandClause("bonus"),
     operandClause("state"),
     operandClause("lengths"),
+    operandClause("query_starts"),
+    operandClause("key_starts"),
     listClause("feature"),
     keywordClause<NormalizerAttr>("normalize"),
     integerClause("block"),
@@ -160,6 +162,7 @@ inline constexpr Clause featureMapClauses[] = {
     operandClause("projection"),
     floatClause("scale"),
     operandClause("offset"),
+    operandClause("length"),
     operandClause("lengths"),
     flagClause("log"),
     regionClause("map")};

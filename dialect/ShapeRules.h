@@ -111,6 +111,12 @@ LogicalResult verifyScale(Operation *op, const APFloat &scale, FloatType type);
 LogicalResult verifyProjectionType(Operation *op, Value projection, Type type,
                                    StringRef from);
 
+/// l19, f6: `dim`, which `operand` has as `what`, is a number of entries that
+/// `feature` takes: static where it changes it, and no more than its number of
+/// features allows.
+LogicalResult verifyMappedDim(Operation *op, StringRef operand, StringRef what,
+                              FeatureAttrInterface feature, int64_t dim);
+
 /// What is added to features is a number >= 0 that `type` holds.
 LogicalResult verifyEps(Operation *op, const APFloat &eps, FloatType type);
 

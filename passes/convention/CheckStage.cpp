@@ -111,9 +111,12 @@ static bool isAllowedAfter(StringRef stage, Operation *op) {
     return false;
   if (stage == "source")
     return isSourceOp(op);
-  // Passes read elements where they know them to be.
+  // Passes read and write elements where they know them to be, and loop over
+  // packed sequences.
   if (stage == "rewrite")
-    return isSourceOp(op) || isa<RunningMaxOp, tensor::ExtractOp>(op);
+    return isSourceOp(op) ||
+           isa<RunningMaxOp, tensor::ExtractOp, tensor::InsertOp, scf::ForOp,
+               scf::YieldOp>(op);
   if (stage == "tile")
     return !isa<SoftmaxFamilyInterface, MergeOp, LinearOp, FeatureMapOp,
                 RandomFeaturesOp, FavorOp>(op);

@@ -128,13 +128,18 @@ void LinearChunk::loadValues() {
 
 /// q[r] = q[r] / z[row + r] with z[t] = exp(g[t]) z[t - 1] + k[t], or what the
 /// delta rule or a transition makes of values 1, which `solve` has put into the
-/// last column.
+/// last column. A bonus stands in for the token: z[t - 1] + u .* k[t].
 void LinearChunk::normalizeFeatures(Value row) {
   Value last = kb.index(columns - 1), rowsOfKeys[] = {keyRows, writeRows};
   forEachFeatureVector([&](Value column) {
     Value sum = kb.loadLanes(sums, column);
     for (int64_t r = 0; r < blockRows; ++r) {
-      Value token = kb.add(row, r);
+      Value token = kb.add(row, r), read;
+      if (bonus) {
+        Value key = kb.loadLanes(keyRows, {token, column});
+        Value one = kb.broadcast(kb.load(bonusValues, {token, last}));
+        read = kb.fma(kb.mulf(kb.loadLanes(bonus, column), key), one, sum);
+      }
       if (op.getDecay())
         sum = kb.mulf(sum, decay.getGates(row, r, column));
       for (auto [rows, from] : llvm::zip(rowsOfKeys, keys)) {
@@ -142,7 +147,8 @@ void LinearChunk::normalizeFeatures(Value row) {
         sum = kb.fma(factor, kb.loadLanes(rows, {token, column}), sum);
       }
       Value q = kb.loadLanes(query->rows, {number(r), column});
-      kb.storeLanes(divide(q, sum), query->rows, {number(r), column});
+      kb.storeLanes(divide(q, read ? read : sum), query->rows,
+                    {number(r), column});
     }
     kb.storeLanes(sum, nextSums, column);
   });

@@ -273,13 +273,27 @@ void LinearRecurrence::update(Value reader) {
   });
 }
 
-/// o = q S, of all heads; with a bonus + (q . u . k) v.
+/// o = q S, of all heads; with a bonus + (q . u . k) v, and 1 in place of v in
+/// what that is divided by.
 void LinearRecurrence::readHeads(Value token) {
   Value zero = kb.index(0);
   if (sums)
     copyNormalizer(sums);
-  if (bonusRow)
+  Value beta;
+  if (bonusRow) {
     copyFeatures(op.getBonus(), {}, bonusRow, {});
+    if (op.getBeta())
+      beta = loadBeta(token);
+  }
+  // The bonus is in the divisors, too.
+  if (sums && bonusRow)
+    forEachFeatureVector([&](Value column) {
+      Value term =
+          kb.mulf(kb.loadLanes(bonusRow, column), kb.loadLanes(keyRow, column));
+      if (beta)
+        term = kb.mulf(term, beta);
+      kb.storeLanes(kb.addf(kb.loadLanes(sums, column), term), sums, column);
+    });
   kb.loop(zero, kb.dim(op.getQuery(), 0), 1, [&](Value head) {
     copyQueries(op.getQuery(), head, token, kb.index(1), queryRow);
     if (sums)
@@ -303,8 +317,8 @@ void LinearRecurrence::readHeads(Value token) {
               .front();
       bonus = kb.broadcast(vector::ReductionOp::create(
           kb.b, kb.loc, vector::CombiningKind::ADD, sum));
-      if (op.getBeta())
-        bonus = kb.mulf(bonus, loadBeta(token));
+      if (beta)
+        bonus = kb.mulf(bonus, beta);
     }
     Value row = memref::CollapseShapeOp::create(
         kb.b, kb.loc, queryRow, ArrayRef<ReassociationIndices>{{0, 1}});

@@ -30,6 +30,7 @@ static Value decompose(FeatureMapOp op, OpBuilder &builder) {
   if (std::optional<APFloat> scale = op.getScale())
     map.scale = f64.makeFloat(scale->convertToDouble());
   map.offset = op.getOffset();
+  map.length = op.getLength();
   map.lengths = op.getLengths();
   map.log = op.getLog();
   Value features = FeatureBuilder(builder, loc, map).build(op.getInput());

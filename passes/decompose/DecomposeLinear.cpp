@@ -5,6 +5,7 @@
 // definition; no rewrite runs before it. The state is a tensor that the loop
 // over tokens carries.
 
+#include "passes/decompose/PackedRows.h"
 #include "passes/decompose/TokenBuilder.h"
 #include "passes/decompose/WidenRegion.h"
 
@@ -189,7 +190,15 @@ namespace {
 struct DecomposeLinearPass
     : public attn::impl::DecomposeLinearBase<DecomposeLinearPass> {
   void runOnOperation() override {
-    SmallVector<LinearOp> ops;
+    SmallVector<LinearOp> packed, ops;
+    getOperation().walk([&](LinearOp op) {
+      if (op.getQueryStarts())
+        packed.push_back(op);
+    });
+    for (LinearOp op : packed) {
+      OpBuilder builder(op);
+      unpackLinear(builder, op);
+    }
     getOperation().walk([&](LinearOp op) { ops.push_back(op); });
     for (LinearOp op : ops) {
       OpBuilder builder(op);

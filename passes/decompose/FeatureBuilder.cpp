@@ -156,15 +156,22 @@ Value FeatureBuilder::buildNegated(Value entries) {
 
 /// max(x, 0) times the cosine and the sine of pi i / 2 M at position i.
 Value FeatureBuilder::buildCosformer(Value entries) {
-  double step =
-      pi /
-      (2.0 * static_cast<double>(cast<CosformerAttr>(map.kind).getLength()));
+  Value step;
+  if (std::optional<int64_t> length =
+          cast<CosformerAttr>(map.kind).getLength()) {
+    step = makeFloat(pi / (2.0 * static_cast<double>(*length)));
+  } else {
+    Value count = arith::MaxSIOp::create(
+        builder, loc, map.length ? map.length : getDim(entries, 2),
+        makeIndex(1));
+    step = arith::DivFOp::create(builder, loc, makeFloat(pi / 2.0),
+                                 makeCount(count));
+  }
   auto buildAngle = [&]() -> Value {
     Value position = linalg::IndexOp::create(builder, loc, 2);
     if (map.offset)
       position = arith::AddIOp::create(builder, loc, position, map.offset);
-    return arith::MulFOp::create(builder, loc, makeCount(position),
-                                 makeFloat(step));
+    return arith::MulFOp::create(builder, loc, makeCount(position), step);
   };
   auto buildHalf = [&](Value x, Value factor) -> Value {
     Value positive = arith::MaximumFOp::create(builder, loc, x, makeFloat(0.0));

@@ -17,6 +17,7 @@ struct FeatureMap {
   Value projection; // may be null
   Value scale;      // of the vectors, in f64; null for 1
   Value offset;     // position of row 0, null for 0
+  Value length;     // M of #attn.cosformer without one, null for all rows
   Value lengths;    // rows in use, null for all
   bool log = false;
 };

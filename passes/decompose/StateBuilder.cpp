@@ -144,6 +144,13 @@ Value StateBuilder::buildBonus(Value q, const Token &token, Value total) {
   });
 }
 
+/// bonus[r] k[r]
+Value StateBuilder::buildScaledKey(const Token &token) {
+  return buildVector({token.bonus, token.k}, [&](ValueRange args) {
+    return apply<arith::MulFOp>(args[0], args[1]);
+  });
+}
+
 /// q[r] / state[r,column], 0 where that is 0.
 Value StateBuilder::buildDivided(Value q, Value state, Value column) {
   OpFoldResult one = builder.getIndexAttr(1), zero = builder.getIndexAttr(0);
@@ -162,11 +169,15 @@ Value StateBuilder::buildDivided(Value q, Value state, Value column) {
 
 Value StateBuilder::buildRow(Value q, Value state, const Token *token,
                              const Readout &readout) {
-  Value divided = readout.normalize == Normalizer::Feature
-                      ? buildDivided(q, state, readout.divisor)
-                      : q;
+  Value divided = q;
+  if (readout.normalize == Normalizer::Feature) {
+    // The bonus is in the divisors, too: it changes the state that is read.
+    if (token && token->bonus)
+      state = buildOuter(buildScaledKey(*token), token->v, state);
+    divided = buildDivided(q, state, readout.divisor);
+  }
   Value total = buildProduct(divided, state);
-  if (token && token->bonus)
+  if (token && token->bonus && readout.normalize != Normalizer::Feature)
     total = buildBonus(q, *token, total);
   Value scaled = buildVector(total, [&](ValueRange args) {
     return apply<arith::MulFOp>(args[0], makeFloat(readout.scale));

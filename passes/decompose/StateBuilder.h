@@ -65,6 +65,7 @@ private:
   Value buildOuter(Value features, Value columns, Value state);
   Value buildProduct(Value features, Value state);
   Value buildBonus(Value q, const Token &token, Value total);
+  Value buildScaledKey(const Token &token);
   Value buildDivided(Value q, Value state, Value column);
 };
 

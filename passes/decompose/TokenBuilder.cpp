@@ -14,6 +14,9 @@ using namespace mlir::attn;
 
 TokenBuilder::TokenBuilder(LinearOp op, OpBuilder &builder)
     : StateBuilder(builder, op.getLoc()), op(op) {
+  // M of #attn.cosformer where it has none, of queries and keys alike.
+  longest = arith::MaxSIOp::create(builder, loc, getDim(op.getQuery(), 2),
+                                   getDim(op.getKey(), 2));
   query = buildFeatures(op.getQuery(), op.getQueryFeature(), Value());
   key = buildFeatures(op.getKey(), op.getKeyFeature(), op.getLengths());
   values = buildValues();
@@ -24,6 +27,7 @@ Value TokenBuilder::buildFeatures(Value input, FeatureAttrInterface kind,
   FeatureMap map;
   map.kind = kind;
   map.lengths = lengths;
+  map.length = longest;
   return FeatureBuilder(builder, loc, map).build(input);
 }
 

@@ -39,6 +39,7 @@ private:
 
   LinearOp op;
   Value query, key, values; // features, and values with the column of ones
+  Value longest;            // the larger number of rows of query and key
 };
 
 } // namespace mlir::attn

@@ -246,6 +246,7 @@ Value FavorExpander::divide(Value query, Value key, Value decay) {
       /*final_state=*/Type(), query, key, op.getValue(), /*scale=*/FloatAttr(),
       decay, /*beta=*/Value(), /*read=*/Value(), /*write=*/Value(),
       /*bonus=*/Value(), /*state=*/Value(), op.getLengths(),
+      /*query_starts=*/Value(), /*key_starts=*/Value(),
       /*feature=*/ArrayAttr(),
       NormalizerAttr::get(rows.builder.getContext(), Normalizer::Token),
       /*block=*/IntegerAttr(), op.getCausal());

@@ -8,7 +8,7 @@
 
 #include "passes/Passes.h"
 #include "passes/decompose/WidenRegion.h"
-#include "passes/rewrite/RowBuilder.h"
+#include "passes/rewrite/FeatureMaps.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -56,8 +56,6 @@ private:
   Value build(SoftmaxFeaturesAttr);
   Value build(SoftmaxPositionsAttr);
   Value build(HedgehogAttr);
-  Value build(CosformerAttr);
-  Value build(Taylor2Attr);
   Value buildExponentials(bool isHyperbolic);
   Value build(TrigonometricAttr);
 
@@ -173,101 +171,6 @@ Value FeatureExpander::build(SoftmaxPositionsAttr) {
   });
 }
 
-/// max(x, 0) times the cosine and the sine of the position's angle.
-Value FeatureExpander::build(CosformerAttr phi) {
-  OpBuilder &b = rows.builder;
-  Location loc = rows.loc;
-  Value positions = rows.empty({rows.sizes(entries)[2]}, rows.type);
-  auto wave = [&](bool isSine) {
-    return buildPlainGeneric(b, loc, {}, positions, {{0}}, 1, [&](ValueRange) {
-      Value position = linalg::IndexOp::create(b, loc, 0);
-      if (op.getOffset())
-        position = arith::AddIOp::create(b, loc, position, op.getOffset());
-      Value integer =
-          arith::IndexCastOp::create(b, loc, b.getI64Type(), position);
-      Value angle =
-          rows.mul(arith::SIToFPOp::create(b, loc, rows.type, integer),
-                   number(M_PI / 2 / static_cast<double>(phi.getLength())));
-      return isSine ? Value(math::SinOp::create(b, loc, angle))
-                    : Value(math::CosOp::create(b, loc, angle));
-    });
-  };
-  SmallVector<Value> parts;
-  for (bool isSine : {false, true})
-    parts.push_back(buildPlainGeneric(
-        b, loc, {entries, wave(isSine)},
-        rows.empty(rows.sizes(entries), result),
-        {{0, 1, 2, 3}, {2}, {0, 1, 2, 3}}, 4, [&](ValueRange args) {
-          Value x = scaled(widenFloat(b, loc, args[0], rows.type));
-          return roundOnce(b, loc, rows.mul(relu(x), args[1]), result);
-        }));
-  return rows.concat(parts);
-}
-
-/// Feature f is c[f] x[i[f]] x[j[f]], where the first takes none of the entries
-/// and the linear ones take one; tables have i, j and c.
-Value FeatureExpander::build(Taylor2Attr) {
-  OpBuilder &b = rows.builder;
-  Location loc = rows.loc;
-  int64_t dim = cast<RankedTensorType>(entries.getType()).getDimSize(3);
-  double d = static_cast<double>(dim);
-  SmallVector<int64_t> left{0}, right{0};
-  SmallVector<double> factors{1.0};
-  auto addFeature = [&](int64_t i, int64_t j, double factor) {
-    left.push_back(i);
-    right.push_back(j);
-    factors.push_back(factor);
-  };
-  for (int64_t i = 0; i < dim; ++i)
-    addFeature(i, i, scale / std::sqrt(std::sqrt(d)));
-  for (int64_t i = 0; i < dim; ++i)
-    addFeature(i, i, scale * scale / std::sqrt(2 * d));
-  for (int64_t i = 0; i < dim; ++i)
-    for (int64_t j = i + 1; j < dim; ++j)
-      addFeature(i, j, scale * scale / std::sqrt(d));
-  auto count = static_cast<int64_t>(factors.size());
-  auto indices = [&](ArrayRef<int64_t> values) -> Value {
-    return arith::ConstantOp::create(
-        b, loc,
-        DenseElementsAttr::get(RankedTensorType::get({count}, b.getI64Type()),
-                               values));
-  };
-  SmallVector<Attribute> elements;
-  for (double factor : factors)
-    elements.push_back(b.getFloatAttr(rows.type, factor));
-  Value table = arith::ConstantOp::create(
-      b, loc,
-      DenseElementsAttr::get(RankedTensorType::get({count}, rows.type),
-                             elements));
-  SmallVector<OpFoldResult> sizes = rows.sizes(entries);
-  sizes[3] = b.getIndexAttr(count);
-  return buildPlainGeneric(
-      b, loc, {indices(left), indices(right), table}, rows.empty(sizes, result),
-      {{3}, {3}, {3}, {0, 1, 2, 3}}, 4, [&](ValueRange args) {
-        auto index = [&](int64_t loop) -> Value {
-          return linalg::IndexOp::create(b, loc, loop);
-        };
-        auto entry = [&](Value at) {
-          Value last = arith::IndexCastOp::create(b, loc, b.getIndexType(), at);
-          return widenFloat(b, loc,
-                            tensor::ExtractOp::create(
-                                b, loc, entries,
-                                ValueRange{index(0), index(1), index(2), last}),
-                            rows.type);
-        };
-        auto isUpTo = [&](int64_t feature) -> Value {
-          return arith::CmpIOp::create(
-              b, loc, arith::CmpIPredicate::sle, index(3),
-              arith::ConstantIndexOp::create(b, loc, feature));
-        };
-        Value one = number(1.0);
-        Value first = rows.select(isUpTo(0), one, entry(args[0]));
-        Value second = rows.select(isUpTo(dim), one, entry(args[1]));
-        Value product = rows.mul(args[2], rows.mul(first, second));
-        return roundOnce(b, loc, product, result);
-      });
-}
-
 Value FeatureExpander::buildLogFactors(int64_t featuresPerRow, double sign) {
   Value count = rows.mul(rows.countAsFloat(entries, 3),
                          number(static_cast<double>(featuresPerRow)));
@@ -324,8 +227,16 @@ Value FeatureExpander::build() {
         [&](Value x) { return inlineRegion(op.getMap(), rows.builder, x); });
   return llvm::TypeSwitch<Attribute, Value>(*op.getFeature())
       .Case<Elu1Attr, ReluAttr, SoftmaxFeaturesAttr, SoftmaxPositionsAttr,
-            HedgehogAttr, CosformerAttr, Taylor2Attr, TrigonometricAttr>(
+            HedgehogAttr, TrigonometricAttr>(
           [&](auto phi) { return build(phi); })
+      .Case([&](CosformerAttr phi) {
+        CosformerRows options{scale, phi.getLength(), op.getLength(),
+                              op.getOffset(), Value()};
+        return buildCosformer(rows, entries, options, result);
+      })
+      .Case([&](Taylor2Attr) {
+        return buildTaylor2(rows, entries, scale, result);
+      })
       .Case([&](Relu2Attr) {
         return mapEntries([&](Value x) { return rows.mul(relu(x), relu(x)); });
       })
@@ -348,38 +259,6 @@ LogicalResult attn::expandFeatureMap(RewriterBase &rewriter, FeatureMapOp op) {
            << "feature: expected one that has code, got " << *op.getFeature();
   rewriter.replaceOp(op, castToResults(rewriter, op, result));
   return success();
-}
-
-/// %o = attn.linear %q, %k, %v feature(#attn.elu1) : ...
-///   ->
-/// %fq = attn.feature_map %q feature(#attn.elu1) : ...
-/// %fk = attn.feature_map %k feature(#attn.elu1) : ...
-/// %o = attn.linear %fq, %fk, %v : ...
-void attn::expandFeatureClause(RewriterBase &rewriter, LinearOp op) {
-  if (!op.getFeature())
-    return;
-  rewriter.setInsertionPoint(op);
-  auto apply = [&](Value input, FeatureAttrInterface phi,
-                   Value lengths) -> Value {
-    if (isa<IdentityAttr>(phi))
-      return input;
-    auto type = cast<RankedTensorType>(input.getType());
-    SmallVector<int64_t> sizes(type.getShape());
-    if (!ShapedType::isDynamic(sizes[3]))
-      sizes[3] = phi.getNumFeatures(sizes[3]);
-    auto map = FeatureMapOp::create(
-        rewriter, op.getLoc(), type.clone(sizes), input, phi,
-        /*projection=*/Value(), /*scale=*/FloatAttr(), /*offset=*/Value(),
-        phi.mixesPositions() ? lengths : Value(), /*log=*/false);
-    return map.getResult();
-  };
-  Value query = apply(op.getQuery(), op.getQueryFeature(), Value());
-  Value key = apply(op.getKey(), op.getKeyFeature(), op.getLengths());
-  rewriter.modifyOpInPlace(op, [&] {
-    op.getQueryMutable().assign(query);
-    op.getKeyMutable().assign(key);
-    op.removeFeatureAttr();
-  });
 }
 
 namespace {

@@ -229,7 +229,8 @@ void LinearMaker::run() {
       b, loc, TypeRange{value.getType()}, query, key, value,
       b.getF64FloatAttr(weights.scale), decay, /*beta=*/Value(),
       /*read=*/Value(), /*write=*/Value(), /*bonus=*/Value(),
-      /*state=*/Value(), /*lengths=*/Value(), /*feature=*/ArrayAttr(),
+      /*state=*/Value(), /*lengths=*/Value(), /*query_starts=*/Value(),
+      /*key_starts=*/Value(), /*feature=*/ArrayAttr(),
       /*normalize=*/NormalizerAttr(), /*block=*/IntegerAttr(),
       /*causal=*/b.getUnitAttr());
   Value output = linear.getOutput();

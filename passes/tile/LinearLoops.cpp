@@ -22,17 +22,16 @@ SmallVector<Value> LinearTiler::runCausal(Value output, Value finalState) {
   SmallVector<Value> outputs{output};
   if (finalState)
     outputs.push_back(finalState);
-  SmallVector<OpFoldResult> ends{dim(op.getKey(), 0), dim(op.getValue(), 1),
-                                 tiles};
+  SmallVector<OpFoldResult> ends{entries, dim(op.getValue(), 1), tiles};
   auto loop = scf::ForallOp::create(b, loc, ends, outputs, std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getTerminator());
   LinearPlace place = getPlace(loop.getInductionVars());
   Value whole = loop.getRegionIterArgs().front();
-  OpFoldResult keys = dim(op.getKey(), 2);
+  OpFoldResult keys = place.keys;
   Value part = slice(whole, {{place.batch, index(1), true},
                              getOutputHeads(place),
-                             {index(0), keys},
+                             {getRow(place.firstQuery, index(0)), keys},
                              {place.column, place.columns}});
 
   OpFoldResult length = getLength(place);
@@ -66,7 +65,8 @@ bool LinearTiler::isStep() {
   int64_t columns = op.getValue().getType().getDimSize(3);
   return shape.form == LinearForm::recurrent && op.getState() &&
          op.getFinalState() && !op.getLengths() && !op.getBlock() &&
-         !op.getNormalize() && op.getKey().getType().getDimSize(2) == 1 &&
+         !op.getNormalize() && !op.getQueryStarts() &&
+         op.getKey().getType().getDimSize(2) == 1 &&
          !ShapedType::isDynamic(columns) && columns % shape.columns == 0;
 }
 
@@ -120,8 +120,7 @@ SmallVector<Value> LinearTiler::runStep(Value output, Value finalState) {
 /// %o = scf.forall (%b, %h, %p, %t) { attn.linear_read ... }
 SmallVector<Value> LinearTiler::runBidirectional(Value output,
                                                  Value finalState) {
-  SmallVector<OpFoldResult> ends{dim(op.getKey(), 0), dim(op.getValue(), 1),
-                                 tiles};
+  SmallVector<OpFoldResult> ends{entries, dim(op.getValue(), 1), tiles};
   SmallVector<OpFoldResult> sizes(ends);
   sizes.append({stateRows, index(shape.columns)});
   Value states = tensor::EmptyOp::create(b, loc, sizes, op.getComputeType());
@@ -129,7 +128,7 @@ SmallVector<Value> LinearTiler::runBidirectional(Value output,
   if (finalState)
     outputs.push_back(finalState);
   auto stateRange = [&](const LinearPlace &place) {
-    return SmallVector<SliceRange>{{place.batch, index(1), true},
+    return SmallVector<SliceRange>{{place.entry, index(1), true},
                                    {place.head, index(1), true},
                                    {place.tile, index(1), true},
                                    {index(0), stateRows},
@@ -155,19 +154,21 @@ SmallVector<Value> LinearTiler::runBidirectional(Value output,
       insertState(state, sums.getRegionIterArgs()[1], place);
   }
 
-  OpFoldResult queries = dim(op.getQuery(), 2);
-  ends.push_back(ceilDiv(queries, rows));
+  ends.push_back(ceilDiv(mostQueries, rows));
   auto reads = scf::ForallOp::create(b, loc, ends, output, std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(reads.getTerminator());
   SmallVector<Value> ivs = reads.getInductionVars();
   LinearPlace place = getPlace(ivs);
   OpFoldResult row = fold<arith::MulIOp>(ivs[3], rows);
-  OpFoldResult count = getTileRows(index(0), row, queries);
+  // A packed sequence may end before the longest one does.
+  if (queryStarts)
+    row = fold<arith::MinSIOp>(row, place.queries);
+  OpFoldResult count = getTileRows(index(0), row, place.queries);
   Value whole = reads.getRegionIterArgs().front();
   Value part = slice(whole, {{place.batch, index(1), true},
                              getOutputHeads(place),
-                             {row, count},
+                             {getRow(place.firstQuery, row), count},
                              {place.column, place.columns}});
   Value state = slice(sums->getResult(0), stateRange(place));
   auto read = LinearReadOp::create(
@@ -190,6 +191,12 @@ SmallVector<Value> LinearTiler::run() {
   };
   Value output = empty(op.getOutput());
   Value finalState = op.getFinalState() ? empty(op.getFinalState()) : Value();
+  // A row of no sequence is written by none.
+  if (op.getQueryStarts()) {
+    Value zero = arith::ConstantOp::create(
+        b, loc, b.getZeroAttr(op.getOutput().getType().getElementType()));
+    output = linalg::FillOp::create(b, loc, zero, output).getResult(0);
+  }
   if (!op.getCausal())
     return runBidirectional(output, finalState);
   if (shape.segments > 1)

@@ -5,6 +5,8 @@
 
 #include "passes/tile/LinearTiler.h"
 
+#include "passes/tile/TileGeometry.h"
+
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -30,9 +32,30 @@ LinearTiler::LinearTiler(RewriterBase &rewriter, LinearOp op,
   group = op.hasGroupedValues() ? index(1) : ratio(op.getQuery(), op.getKey());
   valuesPerKey =
       op.hasGroupedValues() ? ratio(op.getValue(), op.getKey()) : index(1);
+  emitStarts();
+  // What is longer than all tokens holds them all.
+  constexpr int64_t kManyRows = 4096;
   rows = index(shape.rows);
-  if (ShapedType::isDynamic(shape.rows))
-    rows = fold<arith::MaxSIOp>(dim(op.getKey(), 2), index(1));
+  if (ShapedType::isDynamic(shape.rows) || shape.rows > kManyRows) {
+    OpFoldResult all = fold<arith::MaxSIOp>(dim(op.getKey(), 2), index(1));
+    rows = ShapedType::isDynamic(shape.rows) ? all
+                                             : fold<arith::MinSIOp>(all, rows);
+  }
+}
+
+void LinearTiler::emitStarts() {
+  entries = dim(op.getKey(), 0);
+  mostQueries = dim(op.getQuery(), 2);
+  if (!op.getQueryStarts())
+    return;
+  PackedRows queries = emitPackedRows(b, loc, op.getQueryStarts(), mostQueries);
+  queryStarts = keyStarts = queries.starts;
+  mostQueries = queries.longest;
+  if (op.getKeyStarts())
+    keyStarts =
+        emitPackedRows(b, loc, op.getKeyStarts(), dim(op.getKey(), 2)).starts;
+  entries =
+      fold<arith::SubIOp>(dim(op.getQueryStarts(), 0), OpFoldResult(index(1)));
 }
 
 Value LinearTiler::get(OpFoldResult x) {
@@ -99,8 +122,9 @@ Value LinearTiler::fill(ArrayRef<OpFoldResult> sizes, double x) {
 Value LinearTiler::sliceRows(Value tensor, const LinearPlace &place,
                              OpFoldResult head, OpFoldResult row,
                              OpFoldResult rows, SliceRange columns) {
-  SmallVector<SliceRange> ranges{
-      {place.batch, index(1), true}, {head, index(1), true}, {row, rows}};
+  SmallVector<SliceRange> ranges{{place.batch, index(1), true},
+                                 {head, index(1), true},
+                                 {getRow(place.firstKey, row), rows}};
   if (cast<RankedTensorType>(tensor.getType()).getRank() == 4)
     ranges.push_back(columns.size ? columns
                                   : SliceRange{index(0), dim(tensor, 3)});
@@ -114,7 +138,7 @@ Value LinearTiler::sliceQuery(const LinearPlace &place, OpFoldResult row,
                           : fold<arith::MulIOp>(place.head, group);
   return slice(op.getQuery(), {{place.batch, index(1), true},
                                {head, group},
-                               {row, rows},
+                               {getRow(place.firstQuery, row), rows},
                                {index(0), features}});
 }
 
@@ -141,15 +165,35 @@ LinearPlace LinearTiler::getPlace(ValueRange ivs) {
   } else if (!known || *known % shape.valueColumns != 0) {
     columns = fold<arith::MinSIOp>(most, fold<arith::SubIOp>(valueDim, column));
   }
-  return {ivs[0], ivs[1], column, columns, ivs[2], {}};
+  LinearPlace place;
+  place.entry = place.batch = ivs[0];
+  place.head = ivs[1];
+  place.column = column;
+  place.columns = columns;
+  place.tile = ivs[2];
+  place.queries = dim(op.getQuery(), 2);
+  place.keys = dim(op.getKey(), 2);
+  if (!queryStarts)
+    return place;
+  place.batch = index(0);
+  auto readRows = [&](Value starts, OpFoldResult &first, OpFoldResult &count) {
+    Value next = get(fold<arith::AddIOp>(place.entry, index(1)));
+    Value begin = tensor::ExtractOp::create(b, loc, starts, get(place.entry));
+    Value end = tensor::ExtractOp::create(b, loc, starts, next);
+    first = begin;
+    count = fold<arith::SubIOp>(OpFoldResult(end), OpFoldResult(begin));
+  };
+  readRows(queryStarts, place.firstQuery, place.queries);
+  readRows(keyStarts, place.firstKey, place.keys);
+  return place;
 }
 
 OpFoldResult LinearTiler::getLength(const LinearPlace &place) {
-  OpFoldResult keys = dim(op.getKey(), 2);
   if (!op.getLengths())
-    return keys;
-  Value length = buildPerBatch(b, loc, op.getLengths(), get(place.batch));
-  return fold<arith::MaxSIOp>(fold<arith::MinSIOp>(length, keys), index(0));
+    return place.keys;
+  Value length = buildPerBatch(b, loc, op.getLengths(), get(place.entry));
+  return fold<arith::MaxSIOp>(fold<arith::MinSIOp>(length, place.keys),
+                              index(0));
 }
 
 //===- states -------------------------------------------------------------===//
@@ -161,7 +205,7 @@ Value LinearTiler::createState(const LinearPlace &place) {
   if (!op.getState())
     return state;
   auto insert = [&](OpFoldResult from, OpFoldResult to, OpFoldResult columns) {
-    Value part = slice(op.getState(), {{place.batch, index(1), true},
+    Value part = slice(op.getState(), {{place.entry, index(1), true},
                                        {place.head, index(1), true},
                                        {index(0), features},
                                        {from, columns}});
@@ -192,7 +236,7 @@ void LinearTiler::insertState(Value state, Value into,
       cast<scf::ForallOp>(cast<BlockArgument>(into).getOwner()->getParentOp());
   b.setInsertionPoint(loop.getTerminator());
   auto sliceColumns = [&](OpFoldResult columns) {
-    return slice(into, {{place.batch, index(1), true},
+    return slice(into, {{place.entry, index(1), true},
                         {place.head, index(1), true},
                         {index(0), features},
                         {place.column, columns}});

@@ -36,10 +36,14 @@ struct SliceRange {
   bool drop = false;
 };
 
-/// Where an iteration of the loops works: batch entry, head of the state, and
-/// the tile of the columns of the values.
+/// Where an iteration of the loops works: batch entry, or number of a packed
+/// sequence, head of the state, and the tile of the columns of the values.
 struct LinearPlace {
-  OpFoldResult batch, head, column, columns, tile;
+  OpFoldResult entry, head, column, columns, tile;
+  OpFoldResult batch; ///< of operands that have rows: the entry, 0 of sequences
+  /// Rows of the entry. Those of a packed sequence begin at the first ones,
+  /// which are null else.
+  OpFoldResult queries, keys, firstQuery, firstKey;
   OpFoldResult firstRow; ///< of what is written of the output; null for 0
 };
 
@@ -84,7 +88,13 @@ private:
   Value sliceOutput(const LinearPlace &place, Value output, OpFoldResult row,
                     OpFoldResult rows);
 
+  /// Emits where packed sequences begin, for all loops.
+  void emitStarts();
   LinearPlace getPlace(ValueRange ivs);
+  /// Rows, counted from the first one of the entry, in an operand of all.
+  OpFoldResult getRow(OpFoldResult first, OpFoldResult row) {
+    return first ? fold<arith::AddIOp>(first, row) : row;
+  }
   OpFoldResult getLength(const LinearPlace &place);
   Value createState(const LinearPlace &place);
   /// Whether one token goes from the state of the operand to the final state,
@@ -130,8 +140,11 @@ private:
   Location loc;
   LinearShape shape;
   OpFoldResult features, stateRows, valueDim, group, valuesPerKey, tiles;
-  OpFoldResult rows; ///< most tokens at a time
-  Value headDecay;   ///< of the head that is being emitted
+  OpFoldResult entries;         ///< states per head
+  OpFoldResult mostQueries;     ///< of an entry
+  Value queryStarts, keyStarts; ///< of packed sequences, index; else null
+  OpFoldResult rows;            ///< most tokens at a time
+  Value headDecay;              ///< of the head that is being emitted
 };
 
 } // namespace mlir::attn

@@ -48,7 +48,7 @@ LinearShape attn::chooseLinearShape(LinearOp op, const TargetInfo &target,
   shape.form = form;
   shape.rows = chooseRows(op, form, rows);
   int64_t keys = op.getKey().getType().getDimSize(2);
-  if (!ShapedType::isDynamic(keys) && !op.getBlock()) {
+  if (!ShapedType::isDynamic(keys)) {
     int64_t most = std::max<int64_t>(keys, 1);
     shape.rows =
         ShapedType::isDynamic(shape.rows) ? most : std::min(shape.rows, most);
@@ -91,9 +91,11 @@ static LogicalResult addSegments(LinearOp op, const TargetInfo &target,
   if (!number || number.getInt() < 1 || number.getInt() > kMost)
     return op.emitOpError() << "attn.segments: expected a number from 1 to "
                             << kMost << ", got " << attribute;
-  if (!op.getCausal() || op.getBeta() || op.getRead() || op.getBlock())
+  if (!op.getCausal() || op.getBeta() || op.getRead() || op.getBlock() ||
+      op.getQueryStarts())
     return op.emitOpError() << "attn.segments: expected causal attention "
-                               "without beta, transition and block";
+                               "without beta, transition, block and "
+                               "query_starts";
   shape.segments = number.getInt();
   // A column more, for the decays, in a vector more.
   if (shape.segments > 1)

@@ -131,7 +131,7 @@ func.func @gqa_lacks(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32) {
 // -----
 
 func.func @linear_unknown(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32) {
-  // expected-error @below {{custom op 'attn.linear' unknown clause 'causall', expected one of scale, decay, beta, transition, bonus, state, lengths, feature, normalize, block, causal}}
+  // expected-error @below {{custom op 'attn.linear' unknown clause 'causall', expected one of scale, decay, beta, transition, bonus, state, lengths, query_starts, key_starts, feature, normalize, block, causal}}
   %o = attn.linear %q, %q, %q causall
       : (tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>)
       -> tensor<1x1x2x3xf32>
@@ -141,7 +141,7 @@ func.func @linear_unknown(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32)
 // -----
 
 func.func @linear_lacks(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32) {
-  // expected-error @below {{custom op 'attn.linear' has no clause 'mask', which is one of attn.softmax and attn.gqa, expected one of scale, decay, beta, transition, bonus, state, lengths, feature, normalize, block, causal}}
+  // expected-error @below {{custom op 'attn.linear' has no clause 'mask', which is one of attn.softmax and attn.gqa, expected one of scale, decay, beta, transition, bonus, state, lengths, query_starts, key_starts, feature, normalize, block, causal}}
   %o = attn.linear %q, %q, %q causal mask(#attn.causal)
       : (tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>, tensor<1x1x2x3xf32>)
       -> tensor<1x1x2x3xf32>
@@ -181,7 +181,7 @@ func.func @linear_one_transition(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %
 // -----
 
 func.func @feature_map_unknown(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32) {
-  // expected-error @below {{custom op 'attn.feature_map' unknown clause 'features', expected one of feature, projection, scale, offset, lengths, log, map}}
+  // expected-error @below {{custom op 'attn.feature_map' unknown clause 'features', expected one of feature, projection, scale, offset, length, lengths, log, map}}
   %o = attn.feature_map %q features(#attn.elu1)
       : tensor<1x1x2x3xf32> -> tensor<1x1x2x3xf32>
   return
@@ -190,7 +190,7 @@ func.func @feature_map_unknown(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x:
 // -----
 
 func.func @feature_map_lacks(%q: tensor<1x1x2x3xf32>, %w: tensor<2x3xf32>, %x: f32) {
-  // expected-error @below {{custom op 'attn.feature_map' has no clause 'causal', which is one of attn.linear and attn.favor, expected one of feature, projection, scale, offset, lengths, log, map}}
+  // expected-error @below {{custom op 'attn.feature_map' has no clause 'causal', which is one of attn.linear and attn.favor, expected one of feature, projection, scale, offset, length, lengths, log, map}}
   %o = attn.feature_map %q feature(#attn.elu1) causal
       : tensor<1x1x2x3xf32> -> tensor<1x1x2x3xf32>
   return

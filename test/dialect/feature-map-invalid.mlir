@@ -260,3 +260,27 @@ func.func @feature_map_eps(%x: tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32> {
   %o = attn.feature_map %x feature(#attn.relu<eps = 1.0e39>) : tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
   return %o : tensor<1x2x?x8xf32>
 }
+
+// -----
+
+func.func @feature_map_f6_features(%x: tensor<1x2x?x65537xf32>) -> tensor<1x2x?x?xf32> {
+  // expected-error @below {{'attn.feature_map' op input: expected a number of entries of at most 65536 for #attn.taylor2, got 65537}}
+  %f = attn.feature_map %x feature(#attn.taylor2) : tensor<1x2x?x65537xf32> -> tensor<1x2x?x?xf32>
+  return %f : tensor<1x2x?x?xf32>
+}
+
+// -----
+
+func.func @feature_map_f9_other(%x: tensor<1x2x?x8xf32>, %m: index) -> tensor<1x2x?x8xf32> {
+  // expected-error @below {{'attn.feature_map' op length: expected #attn.cosformer without one beside it}}
+  %f = attn.feature_map %x feature(#attn.elu1) length(%m : index) : tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
+  return %f : tensor<1x2x?x8xf32>
+}
+
+// -----
+
+func.func @feature_map_f9_twice(%x: tensor<1x2x?x8xf32>, %m: index) -> tensor<1x2x?x16xf32> {
+  // expected-error @below {{'attn.feature_map' op length: expected #attn.cosformer without one beside it}}
+  %f = attn.feature_map %x feature(#attn.cosformer<length = 9>) length(%m : index) : tensor<1x2x?x8xf32> -> tensor<1x2x?x16xf32>
+  return %f : tensor<1x2x?x16xf32>
+}

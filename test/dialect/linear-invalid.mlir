@@ -670,11 +670,109 @@ func.func @linear_l20(%q: tensor<2x4x5x8xf32>, %k: tensor<2x4x7x8xf32>,
 
 // -----
 
-func.func @linear_l21(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
-                      %v: tensor<2x4x?x8xf32>, %u: tensor<4x8xf32>) {
-  // expected-error @below {{'attn.linear' op bonus: expected none beside normalize}}
-  %o = attn.linear %q, %k, %v bonus(%u : tensor<4x8xf32>) normalize(token) causal
-      : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>) -> tensor<2x4x?x8xf32>
+func.func @linear_l18_packed(%q: tensor<1x4x5x8xf32>, %s: tensor<3xi64>) {
+  // expected-error @below {{'attn.linear' op feature: expected a map that reads no other position beside query_starts, got #attn.softmax_positions}}
+  %o = attn.linear %q, %q, %q query_starts(%s : tensor<3xi64>) feature(#attn.softmax_features, #attn.softmax_positions)
+      : (tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>) -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_l19_features(%q: tensor<1x1x?x65537xf32>, %v: tensor<1x1x?x8xf32>) {
+  // expected-error @below {{'attn.linear' op query: expected a head dim of at most 65536 for #attn.taylor2, got 65537}}
+  %o = attn.linear %q, %q, %v feature(#attn.taylor2)
+      : (tensor<1x1x?x65537xf32>, tensor<1x1x?x65537xf32>, tensor<1x1x?x8xf32>) -> tensor<1x1x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_l19_overflow(%q: tensor<1x1x?x4611686018427387904xf32>, %v: tensor<1x1x?x8xf32>) {
+  // expected-error @below {{'attn.linear' op query: expected a head dim of at most 2305843009213693952 for #attn.hedgehog, got 4611686018427387904}}
+  %o = attn.linear %q, %q, %v feature(#attn.hedgehog)
+      : (tensor<1x1x?x4611686018427387904xf32>, tensor<1x1x?x4611686018427387904xf32>, tensor<1x1x?x8xf32>) -> tensor<1x1x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_l20_starts(%q: tensor<1x4x5x8xf32>, %k: tensor<1x4x7x8xf32>, %s: tensor<3xi64>) {
+  // expected-error @below {{'attn.linear' op key: expected length 5 (from query), got 7}}
+  %o = attn.linear %q, %k, %k query_starts(%s : tensor<3xi64>)
+      : (tensor<1x4x5x8xf32>, tensor<1x4x7x8xf32>, tensor<1x4x7x8xf32>) -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_l21_alone(%q: tensor<1x4x5x8xf32>, %s: tensor<3xi64>) {
+  // expected-error @below {{'attn.linear' op key_starts: expected query_starts beside it}}
+  %o = attn.linear %q, %q, %q key_starts(%s : tensor<3xi64>)
+      : (tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>) -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_l21_causal(%q: tensor<1x4x5x8xf32>, %s: tensor<3xi64>) {
+  // expected-error @below {{'attn.linear' op key_starts: expected none beside causal}}
+  %o = attn.linear %q, %q, %q query_starts(%s : tensor<3xi64>) key_starts(%s : tensor<3xi64>) causal
+      : (tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>) -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_l22(%q: tensor<2x4x5x8xf32>, %s: tensor<3xi64>) {
+  // expected-error @below {{'attn.linear' op query: expected batch 1 (with query_starts), got 2}}
+  %o = attn.linear %q, %q, %q query_starts(%s : tensor<3xi64>) causal
+      : (tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>, tensor<2x4x5x8xf32>) -> tensor<2x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_l23_none(%q: tensor<1x4x5x8xf32>, %s: tensor<0xi64>) {
+  // expected-error @below {{'attn.linear' op query_starts: expected entries of at least 1, got 0}}
+  %o = attn.linear %q, %q, %q query_starts(%s : tensor<0xi64>) causal
+      : (tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>) -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_l23_number(%q: tensor<1x4x5x8xf32>, %s: tensor<3xi64>, %t: tensor<4xi64>) {
+  // expected-error @below {{'attn.linear' op key_starts: expected entries 3 (from query_starts), got 4}}
+  %o = attn.linear %q, %q, %q query_starts(%s : tensor<3xi64>) key_starts(%t : tensor<4xi64>)
+      : (tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>) -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_l11_packed(%q: tensor<1x4x5x8xf32>, %s: tensor<3xi64>, %s0: tensor<1x4x8x8xf32>) {
+  // expected-error @below {{'attn.linear' op state: expected entries to be one fewer than 3 (from query_starts), got 1}}
+  %o = attn.linear %q, %q, %q state(%s0 : tensor<1x4x8x8xf32>) query_starts(%s : tensor<3xi64>) causal
+      : (tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>) -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_l12_packed(%q: tensor<1x4x5x8xf32>, %s: tensor<3xi64>, %n: tensor<3xi64>) {
+  // expected-error @below {{'attn.linear' op lengths: expected entries to be one fewer than 3 (from query_starts), got 3}}
+  %o = attn.linear %q, %q, %q lengths(%n : tensor<3xi64>) query_starts(%s : tensor<3xi64>) causal
+      : (tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>) -> tensor<1x4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_l13_packed(%q: tensor<1x4x5x8xf32>, %s: tensor<3xi64>) {
+  // expected-error @below {{'attn.linear' op final_state: expected 'tensor<2x4x8x8xf32>', got 'tensor<1x4x8x8xf32>'}}
+  %o, %s1 = attn.linear %q, %q, %q query_starts(%s : tensor<3xi64>) causal
+      : (tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>, tensor<1x4x5x8xf32>) -> (tensor<1x4x5x8xf32>, tensor<1x4x8x8xf32>)
   return
 }
 

@@ -51,3 +51,15 @@ func.func @favor(%q: tensor<1x2x?x8xf32>, %n: tensor<1xi64>) -> tensor<1x2x?x8xf
   %o = attn.favor %q, %q, %q, %w kind(relu) scale(0.5) eps(1.0e-3) lengths(%n : tensor<1xi64>) causal : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<32x8xf32>) -> tensor<1x2x?x8xf32>
   return %o : tensor<1x2x?x8xf32>
 }
+
+// Packed sequences, and M of cosFormer from the call.
+// CHECK-LABEL: @packed
+// CHECK: attn.linear %{{.*}}, %{{.*}}, %{{.*}} bonus(%{{.*}} : tensor<2x16xf32>) state(%{{.*}} : tensor<3x2x16x9xf32>) lengths(%{{.*}} : tensor<3xi64>) query_starts(%{{.*}} : tensor<4xi64>) feature(#attn.cosformer) normalize(token) causal : {{.*}} -> (tensor<1x2x?x8xf32>, tensor<3x2x16x9xf32>)
+// CHECK: attn.linear %{{.*}}, %{{.*}}, %{{.*}} query_starts(%{{.*}} : tensor<4xi64>) key_starts(%{{.*}} : tensor<4xi64>) :
+// CHECK: attn.feature_map %{{.*}} feature(#attn.cosformer) length(%{{.*}} : index) :
+func.func @packed(%q: tensor<1x2x?x8xf32>, %u: tensor<2x16xf32>, %s0: tensor<3x2x16x9xf32>, %n: tensor<3xi64>, %s: tensor<4xi64>, %m: index) -> (tensor<1x2x?x8xf32>, tensor<3x2x16x9xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x16xf32>) {
+  %o, %s1 = attn.linear %q, %q, %q bonus(%u : tensor<2x16xf32>) state(%s0 : tensor<3x2x16x9xf32>) lengths(%n : tensor<3xi64>) query_starts(%s : tensor<4xi64>) feature(#attn.cosformer) normalize(token) causal : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> (tensor<1x2x?x8xf32>, tensor<3x2x16x9xf32>)
+  %p = attn.linear %q, %q, %q query_starts(%s : tensor<4xi64>) key_starts(%s : tensor<4xi64>) : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32>
+  %f = attn.feature_map %q feature(#attn.cosformer) length(%m : index) : tensor<1x2x?x8xf32> -> tensor<1x2x?x16xf32>
+  return %o, %s1, %p, %f : tensor<1x2x?x8xf32>, tensor<3x2x16x9xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x16xf32>
+}

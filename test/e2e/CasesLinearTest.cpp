@@ -128,8 +128,10 @@ Outcome attendInParts(const Target &target, LinearVariant variant,
 std::vector<LinearVariant> splittable() {
   std::vector<LinearVariant> all;
   for (const LinearVariant &variant : linearVariants())
+    // Positions, and the length of the call, begin anew with each part.
     if (variant.causal && !variant.lengths && !variant.block &&
-        variant.name != "cosformer_token")
+        !variant.packed &&
+        variant.queryFeature.kind != oracle::FeatureKind::Cosformer)
       all.push_back(variant);
   return all;
 }

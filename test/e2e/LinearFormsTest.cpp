@@ -100,11 +100,26 @@ std::vector<Cell> cells() {
         if (target.device == "cpu")
           all.push_back({dtype, variant, target});
   };
-  add(DType::f32, {"plain", "decay_head_state_lengths", "decay_token",
-                   "decay_vector_state_lengths", "gated_delta_state_lengths",
-                   "kda", "rwkv6", "rwkv7", "transition_bonus", "delta_bonus",
-                   "elu1_token_decay_state_lengths", "softmax_by_feature",
-                   "delta_by_feature"});
+  add(DType::f32, {"plain",
+                   "decay_head_state_lengths",
+                   "decay_token",
+                   "decay_vector_state_lengths",
+                   "gated_delta_state_lengths",
+                   "kda",
+                   "rwkv6",
+                   "rwkv7",
+                   "transition_bonus",
+                   "delta_bonus",
+                   "elu1_token_decay_state_lengths",
+                   "softmax_by_feature",
+                   "delta_by_feature",
+                   "bonus_token",
+                   "bonus_by_feature",
+                   "delta_bonus_by_feature",
+                   "packed_state_lengths",
+                   "packed_delta",
+                   "packed_rwkv7",
+                   "packed_elu1_token"});
   add(DType::bf16, {"decay_vector_state_lengths", "gated_delta"});
   add(DType::f64, {"decay_token", "rwkv7"});
   return all;

@@ -5,6 +5,7 @@
 #include "test/e2e/LinearHarness.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace attn;
@@ -67,8 +68,11 @@ struct Clauses {
 std::string attn::test::linearIr(const LinearVariant &variant, DType dtype,
                                  const LinearSizes &sizes) {
   LinearSizes s = sizes;
-  int64_t m = countFeatures(variant, s.dk);
+  int64_t m = countFeatures(variant, s.dk), states = s.b;
+  if (variant.packed)
+    s.b = 1;
   if (!variant.staticSizes) {
+    states = -1;
     s.b = s.sq = s.skv = s.dv = -1;
     if (!variant.groupedValues)
       s.hq = s.hk = s.hv = -1;
@@ -83,7 +87,7 @@ std::string attn::test::linearIr(const LinearVariant &variant, DType dtype,
   std::string v = typeOf({s.b, s.hv, s.skv, s.dv}, dtype);
   int64_t outHeads = variant.groupedValues ? s.hv : s.hq;
   std::string o = typeOf({s.b, outHeads, s.sq, s.dv}, dtype);
-  std::string state = typeOf({s.b, s.hv, m, columns}, sums);
+  std::string state = typeOf({states, s.hv, m, columns}, sums);
 
   Clauses c;
   if (variant.scale)
@@ -105,7 +109,12 @@ std::string attn::test::linearIr(const LinearVariant &variant, DType dtype,
     c.add("state", {{"%s0", state}});
   if (variant.lengths)
     c.add("lengths",
-          {{"%n", variant.oneLength ? "index" : typeOf({s.b}, DType::i64)}});
+          {{"%n", variant.oneLength ? "index" : typeOf({states}, DType::i64)}});
+  std::string starts = typeOf({states < 0 ? -1 : states + 1}, DType::i64);
+  if (variant.packed)
+    c.add("query_starts", {{"%qs", starts}});
+  if (variant.keyStarts)
+    c.add("key_starts", {{"%ks", starts}});
   if (!variant.features.empty())
     c.text += " feature(" + variant.features + ")";
   if (variant.divisor != Divisor::None)
@@ -181,10 +190,46 @@ static void spoilUnused(Array &array, const std::vector<int64_t> &lengths) {
           array.at(b, h, t, d) = std::nan("");
 }
 
+/// First rows of `count` sequences in `rows` rows, and their end: some rows
+/// before the first and behind the last, one sequence without rows, and one
+/// start that is less than the one before it.
+static std::vector<int64_t> drawStarts(int64_t count, int64_t rows,
+                                       int64_t shift) {
+  std::vector<int64_t> starts{rows > 8 ? 2 : 0};
+  for (int64_t n = 1; n <= count; ++n)
+    starts.push_back(n == 2 && count > 2
+                         ? starts.back() - (rows > 8 ? 1 : 0)
+                         : rows * n / (count + 1) + shift % (n + 1));
+  if (count == 1)
+    starts.back() = rows + 5;
+  return starts;
+}
+
+/// The same for packed sequences, `lengths` may be empty, and for rows of none.
+static void spoilUnused(Array &array, const std::vector<int64_t> &starts,
+                        const std::vector<int64_t> &lengths) {
+  std::vector<bool> isUsed(size_t(array.s), false);
+  int64_t first = std::clamp<int64_t>(starts[0], 0, array.s);
+  for (size_t n = 0; n + 1 < starts.size(); ++n) {
+    int64_t end = std::clamp(starts[n + 1], first, array.s);
+    int64_t used = end - first;
+    if (!lengths.empty())
+      used = std::clamp<int64_t>(lengths[n], 0, used);
+    std::fill_n(isUsed.begin() + first, used, true);
+    first = end;
+  }
+  for (int64_t h = 0; h < array.h && !array.data.empty(); ++h)
+    for (int64_t t = 0; t < array.s; ++t)
+      for (int64_t d = 0; d < array.d && !isUsed[size_t(t)]; ++d)
+        array.at(0, h, t, d) = std::nan("");
+}
+
 /// Decay, beta, transition and bonus.
 static void drawScan(const LinearVariant &variant, LinearProblem &p,
                      Randomness &random) {
-  const LinearSizes &s = p.sizes;
+  LinearSizes s = p.sizes;
+  if (variant.packed)
+    s.b = 1;
   int64_t m = countFeatures(variant, s.dk);
   oracle::Linear &l = p.linear;
   if (variant.decay == Decay::Head)
@@ -214,9 +259,10 @@ LinearProblem attn::test::makeLinearProblem(const LinearVariant &variant,
   p.sizes = s;
   p.dtype = dtype;
   Randomness random{seed * 100};
-  p.q = random.draw(Array(s.b, s.hq, s.sq, s.dk), -2, 2);
-  p.k = random.draw(Array(s.b, s.hk, s.skv, s.dk), -2, 2);
-  p.v = random.draw(Array(s.b, s.hv, s.skv, s.dv), -2, 2);
+  int64_t batch = variant.packed ? 1 : s.b;
+  p.q = random.draw(Array(batch, s.hq, s.sq, s.dk), -2, 2);
+  p.k = random.draw(Array(batch, s.hk, s.skv, s.dk), -2, 2);
+  p.v = random.draw(Array(batch, s.hv, s.skv, s.dv), -2, 2);
   if (variant.beta || variant.transition)
     normalizeRows(p.k);
   oracle::Linear &l = p.linear;
@@ -237,6 +283,14 @@ LinearProblem attn::test::makeLinearProblem(const LinearVariant &variant,
         l.state.data[row + size_t(s.dv)] =
             0.125 + std::fabs(l.state.data[row + size_t(s.dv)]);
   }
+  if (variant.packed)
+    l.queryStarts = drawStarts(s.b, s.sq, 0);
+  if (variant.keyStarts)
+    l.keyStarts = drawStarts(s.b, s.skv, 1);
+  // Positive features may be in divisors; a bonus between them would not be.
+  if (variant.bonus && variant.divisor != Divisor::None)
+    for (double &u : l.bonus.data)
+      u = 0.125 + std::fabs(u);
   // Some keys, more than there are, and fewer than none.
   if (variant.lengths)
     for (int64_t b = 0; b < s.b; ++b)
@@ -253,7 +307,12 @@ LinearProblem attn::test::makeLinearProblem(const LinearVariant &variant,
     roundAll(*array, sums);
   for (double &g : l.headDecay)
     g = roundTo(sums, g);
-  if (variant.lengths)
+  if (variant.packed) {
+    spoilUnused(p.q, l.queryStarts, {});
+    for (Array *array : {&p.k, &p.v, &l.read, &l.write, &l.beta, &l.decay})
+      spoilUnused(*array, variant.keyStarts ? l.keyStarts : l.queryStarts,
+                  l.lengths);
+  } else if (variant.lengths)
     for (Array *array : {&p.k, &p.v, &l.read, &l.write, &l.beta, &l.decay})
       spoilUnused(*array, l.lengths);
   return p;
@@ -289,11 +348,18 @@ Arguments attn::test::argumentsOf(const LinearVariant &variant,
     arguments.add(queryType, {l.bonus.h, l.bonus.d}, l.bonus.data);
   if (variant.state)
     add(l.state, sums);
+  auto addNumbers = [&](const std::vector<int64_t> &numbers) {
+    arguments.add(DType::i64, {int64_t(numbers.size())},
+                  std::vector<double>(numbers.begin(), numbers.end()));
+  };
   if (variant.oneLength)
     arguments.add(p.sizes.skv - p.sizes.skv / 3);
   else if (variant.lengths)
-    arguments.add(DType::i64, {p.sizes.b},
-                  std::vector<double>(l.lengths.begin(), l.lengths.end()));
+    addNumbers(l.lengths);
+  if (variant.packed)
+    addNumbers(l.queryStarts);
+  if (variant.keyStarts)
+    addNumbers(l.keyStarts);
   return arguments;
 }
 

@@ -27,6 +27,8 @@ struct LinearVariant {
   bool beta = false, transition = false, bonus = false;
   bool state = false, lengths = false;
   bool oneLength = false; ///< one for all batch entries
+  bool packed = false;    ///< several sequences in one batch entry
+  bool keyStarts = false; ///< their keys in rows of their own
   bool finalState = true;
   std::optional<double> scale;
   std::optional<int64_t> block;
@@ -46,6 +48,7 @@ const LinearVariant &linearVariantNamed(const std::string &name);
 std::vector<Target> linearTargets(DType dtype);
 
 struct LinearProblem {
+  /// With packed sequences b is their number, and sq and skv count all rows.
   LinearSizes sizes{};
   DType dtype = DType::f32;
   oracle::Array q, k, v;

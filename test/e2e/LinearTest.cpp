@@ -38,7 +38,7 @@ std::vector<LinearSizes> sizesFor(const LinearVariant &variant) {
       s.hv = s.hq;
       s.hq = s.hk;
     }
-    if (!variant.causal)
+    if (!variant.causal && (!variant.packed || variant.keyStarts))
       s.sq += 4;
     // Features by the square of it.
     if (variant.features == "#attn.taylor2")
@@ -100,7 +100,8 @@ std::vector<LinearVariant> someVariants() {
   for (const char *name :
        {"plain", "decay_token", "decay_vector_state_lengths", "gated_delta",
         "rwkv7", "rwkv6", "elu1_token_decay_state_lengths", "bidirectional",
-        "block_state_lengths", "grouped_values", "wide", "everything"})
+        "block_state_lengths", "grouped_values", "wide", "everything",
+        "bonus_by_feature", "packed_state_lengths", "packed_bidirectional"})
     some.push_back(linearVariantNamed(name));
   return some;
 }
@@ -174,6 +175,24 @@ TEST(LinearMustFail, OnATransitionOfTheOtherSign) {
   expectTold("rwkv7", [](LinearProblem &p) {
     for (double &x : p.linear.read.data)
       x = -x;
+  });
+}
+
+TEST(LinearMustFail, OnADivisorWithoutTheBonus) {
+  // As with a token that is counted once, whatever its bonus.
+  expectTold("bonus_token", [](LinearProblem &p) {
+    for (double &u : p.linear.bonus.data)
+      u = 1.0;
+  });
+}
+
+TEST(LinearMustFail, OnAStartOffByOne) {
+  expectTold("packed", [](LinearProblem &p) { ++p.linear.queryStarts[1]; });
+}
+
+TEST(LinearMustFail, OnALengthOfTheCallOffByOne) {
+  expectTold("cosformer_call", [](LinearProblem &p) {
+    p.linear.queryFeature.length = p.linear.keyFeature.length = p.sizes.sq + 1;
   });
 }
 

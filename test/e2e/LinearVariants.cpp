@@ -38,6 +38,7 @@ struct VariantList {
   void addScans();
   void addFeatures();
   void addShapes();
+  void addPacked();
 
   std::vector<LinearVariant> all;
 };
@@ -158,6 +159,28 @@ void VariantList::addFeatures() {
     v.beta = true;
     v.features = "#attn.softmax_features";
   });
+  add("bonus_token", elu1, elu1, [](LinearVariant &v) {
+    v.decay = Decay::Head;
+    v.bonus = true;
+    v.state = true;
+    v.lengths = true;
+    v.features = "#attn.elu1";
+    v.divisor = Divisor::Token;
+  });
+  add("bonus_by_feature", softmax, softmax, [](LinearVariant &v) {
+    v.decay = Decay::Vector;
+    v.bonus = true;
+    v.lengths = true;
+    v.features = "#attn.softmax_features";
+    v.divisor = Divisor::Feature;
+  });
+  add("delta_bonus_by_feature", softmax, softmax, [](LinearVariant &v) {
+    v.decay = Decay::Token;
+    v.beta = true;
+    v.bonus = true;
+    v.features = "#attn.softmax_features";
+    v.divisor = Divisor::Feature;
+  });
   Feature relu = featureOf(FeatureKind::Relu, 0x1p-7);
   add("relu_eps_token", relu, relu, [](LinearVariant &v) {
     v.features = "#attn.relu<eps = 0.0078125>";
@@ -175,6 +198,17 @@ void VariantList::addFeatures() {
     v.features = "#attn.cosformer<length = 200>";
     v.divisor = Divisor::Token;
   });
+  Feature ofTheCall = featureOf(FeatureKind::Cosformer, 0.0, 0);
+  add("cosformer_call", ofTheCall, ofTheCall, [](LinearVariant &v) {
+    v.features = "#attn.cosformer";
+    v.divisor = Divisor::Token;
+  });
+  add("cosformer_call_bidirectional", ofTheCall, ofTheCall,
+      [](LinearVariant &v) {
+        v.causal = false;
+        v.lengths = true;
+        v.features = "#attn.cosformer";
+      });
   Feature taylor = featureOf(FeatureKind::Taylor2);
   add("taylor2_token", taylor, taylor, [](LinearVariant &v) {
     v.lengths = true;
@@ -231,12 +265,95 @@ void VariantList::addShapes() {
   });
 }
 
+/// Several sequences in one batch entry, with every clause.
+void VariantList::addPacked() {
+  add("packed", [](LinearVariant &v) { v.packed = true; });
+  add("packed_state_lengths", [](LinearVariant &v) {
+    v.packed = true;
+    v.decay = Decay::Vector;
+    v.state = true;
+    v.lengths = true;
+  });
+  add("packed_decay_head", [](LinearVariant &v) {
+    v.packed = true;
+    v.decay = Decay::Head;
+    v.scale = 0.5;
+    v.finalState = false;
+  });
+  add("packed_delta", [](LinearVariant &v) {
+    v.packed = true;
+    v.decay = Decay::Token;
+    v.beta = true;
+    v.state = true;
+  });
+  add("packed_rwkv7", [](LinearVariant &v) {
+    v.packed = true;
+    v.decay = Decay::Vector;
+    v.transition = true;
+    v.bonus = true;
+    v.lengths = true;
+  });
+  add("packed_block", [](LinearVariant &v) {
+    v.packed = true;
+    v.block = 5;
+    v.state = true;
+    v.lengths = true;
+  });
+  add("packed_grouped_values", [](LinearVariant &v) {
+    v.packed = true;
+    v.decay = Decay::Token;
+    v.groupedValues = true;
+  });
+  add("packed_static", [](LinearVariant &v) {
+    v.packed = true;
+    v.decay = Decay::Token;
+    v.state = true;
+    v.staticSizes = true;
+  });
+  Feature elu1 = featureOf(FeatureKind::Elu1);
+  add("packed_elu1_token", elu1, elu1, [](LinearVariant &v) {
+    v.packed = true;
+    v.bonus = true;
+    v.state = true;
+    v.features = "#attn.elu1";
+    v.divisor = Divisor::Token;
+  });
+  Feature cosformer = featureOf(FeatureKind::Cosformer, 0.0, 0);
+  add("packed_cosformer", cosformer, cosformer, [](LinearVariant &v) {
+    v.packed = true;
+    v.features = "#attn.cosformer";
+    v.divisor = Divisor::Token;
+  });
+  Feature softmax = featureOf(FeatureKind::SoftmaxFeatures);
+  add("packed_by_feature", softmax, softmax, [](LinearVariant &v) {
+    v.packed = true;
+    v.decay = Decay::Token;
+    v.features = "#attn.softmax_features";
+    v.divisor = Divisor::Feature;
+  });
+  add("packed_bidirectional", [](LinearVariant &v) {
+    v.packed = true;
+    v.causal = false;
+    v.state = true;
+    v.lengths = true;
+    v.keyStarts = true;
+  });
+  add("packed_bidirectional_one_length", cosformer, cosformer,
+      [](LinearVariant &v) {
+        v.packed = true;
+        v.causal = false;
+        v.features = "#attn.cosformer";
+        v.divisor = Divisor::Token;
+      });
+}
+
 const std::vector<LinearVariant> &attn::test::linearVariants() {
   static const std::vector<LinearVariant> variants = [] {
     VariantList list;
     list.addScans();
     list.addFeatures();
     list.addShapes();
+    list.addPacked();
     return list.all;
   }();
   return variants;

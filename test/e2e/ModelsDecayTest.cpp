@@ -186,6 +186,61 @@ ModelCall makeRwkv6(int64_t b, int64_t t) {
   return call;
 }
 
+/// The WKV operator of Peng et al. 2023 as its two sums of weights. The faulty
+/// form has the bonus above, but not below the line.
+ModelCall makeRwkv4(int64_t b, int64_t t) {
+  const int64_t channels = 21;
+  ModelCall call;
+  Array k = call.addRows(b, channels, t, 1, -2, 2),
+        v = call.addRows(b, channels, t, 1);
+  std::vector<double> w = call.add({channels}, 0.01, 2),
+                      u = call.add({channels}, -1, 1);
+  Array before(b, channels, 1, 2);
+  before.data = call.add({b, channels, 1, 2}, 0.25, 1);
+  // o_t is a quotient of sums over all tokens before t, and of what calls
+  // before this one left.
+  auto weight = [&](int64_t ib, int64_t c, int64_t it, int64_t j) {
+    return std::exp(-double(it - 1 - j) * w[size_t(c)] + k.at(ib, c, j, 0));
+  };
+  auto loop = [&](bool isFaulty) {
+    Array o(b, channels, t, 1);
+    for (int64_t ib = 0; ib < b; ++ib)
+      for (int64_t c = 0; c < channels; ++c)
+        for (int64_t it = 0; it < t; ++it) {
+          double left = std::exp(-double(it) * w[size_t(c)]);
+          double above = left * before.at(ib, c, 0, 0);
+          double below = left * before.at(ib, c, 0, 1);
+          for (int64_t j = 0; j < it; ++j) {
+            above += weight(ib, c, it, j) * v.at(ib, c, j, 0);
+            below += weight(ib, c, it, j);
+          }
+          double own = std::exp(k.at(ib, c, it, 0));
+          double bonus = std::exp(u[size_t(c)]) * own;
+          o.at(ib, c, it, 0) = (above + bonus * v.at(ib, c, it, 0)) /
+                               (below + (isFaulty ? own : bonus));
+        }
+    return o;
+  };
+  call.addResult(loop, "a divisor without the bonus");
+  auto after = [&](bool isFaulty) {
+    Array state(b, channels, 1, 2);
+    for (int64_t ib = 0; ib < b; ++ib)
+      for (int64_t c = 0; c < channels; ++c) {
+        double left = std::exp(-double(t) * w[size_t(c)]);
+        for (int64_t n = 0; n < 2; ++n)
+          state.at(ib, c, 0, n) = left * before.at(ib, c, 0, n);
+        for (int64_t j = 0; j < t; ++j) {
+          double added = weight(ib, c, isFaulty ? t + 1 : t, j);
+          state.at(ib, c, 0, 0) += added * v.at(ib, c, j, 0);
+          state.at(ib, c, 0, 1) += added;
+        }
+      }
+    return state;
+  };
+  call.addResult(after, "a token that fades as it comes");
+  return call;
+}
+
 /// The recurrence with the stabiliser m of Beck et al. 2024, section 2.3:
 /// states are scaled by exp(-m). Queries and keys are more often positive than
 /// not, as the quotient by a sum q.n whose terms cancel is ill-conditioned.
@@ -254,7 +309,8 @@ const std::vector<Model> models = {
     {"gla", makeGla},
     {"mamba2", makeMamba2},
     {"rwkv6", makeRwkv6},
-    {"mlstm", [](int64_t b, int64_t t) { return makeMlstm(b, t); }}};
+    {"mlstm", [](int64_t b, int64_t t) { return makeMlstm(b, t); }},
+    {"rwkv4", makeRwkv4}};
 
 class ModelsDecay : public ModelTest {};
 

@@ -125,11 +125,78 @@ stateFor(const Linear &l, const std::vector<std::vector<Vector>> &states,
   return state;
 }
 
+/// Rows `first` to below `end` of the one batch entry.
+static Array rowsOf(const Array &array, int64_t first, int64_t end) {
+  if (array.data.empty())
+    return {};
+  Array part(1, array.h, end - first, array.d);
+  for (int64_t h = 0; h < array.h; ++h)
+    for (int64_t s = first; s < end; ++s)
+      for (int64_t d = 0; d < array.d; ++d)
+        part.at(0, h, s - first, d) = array.at(0, h, s, d);
+  return part;
+}
+
+/// Starts within the rows, ascending.
+static std::vector<int64_t> sortOut(const std::vector<int64_t> &starts,
+                                    int64_t rows) {
+  std::vector<int64_t> result;
+  int64_t least = 0;
+  for (int64_t start : starts)
+    result.push_back(least = std::max(least, std::min(start, rows)));
+  return result;
+}
+
+static LinearResult attendPacked(const Linear &l, const Array &q,
+                                 const Array &k, const Array &v) {
+  std::vector<int64_t> queries = sortOut(l.queryStarts, q.s);
+  std::vector<int64_t> keys =
+      sortOut(l.keyStarts.empty() ? l.queryStarts : l.keyStarts, k.s);
+  int64_t count = int64_t(queries.size()) - 1;
+  LinearResult all{Array(1, std::max(q.h, v.h), q.s, v.d), Array()};
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t first = queries[size_t(n)], end = queries[size_t(n) + 1];
+    int64_t firstKey = keys[size_t(n)], lastKey = keys[size_t(n) + 1];
+    Linear one = l;
+    one.queryStarts.clear();
+    one.keyStarts.clear();
+    for (Array *array : {&one.decay, &one.beta, &one.read, &one.write})
+      *array = rowsOf(*array, firstKey, lastKey);
+    if (!l.lengths.empty())
+      one.lengths = {l.lengths.at(size_t(n))};
+    if (!l.state.data.empty()) {
+      one.state = Array(1, l.state.h, l.state.s, l.state.d);
+      size_t size = one.state.data.size();
+      std::copy_n(l.state.data.begin() + ptrdiff_t(size) * n, size,
+                  one.state.data.begin());
+    }
+    LinearResult part =
+        attendLinear(one, rowsOf(q, first, end), rowsOf(k, firstKey, lastKey),
+                     rowsOf(v, firstKey, lastKey));
+    for (int64_t h = 0; h < part.o.h; ++h)
+      for (int64_t s = first; s < end; ++s)
+        for (int64_t d = 0; d < v.d; ++d)
+          all.o.at(0, h, s, d) = part.o.at(0, h, s - first, d);
+    all.state.b = n + 1;
+    all.state.h = part.state.h;
+    all.state.s = part.state.s;
+    all.state.d = part.state.d;
+    all.state.data.insert(all.state.data.end(), part.state.data.begin(),
+                          part.state.data.end());
+  }
+  return all;
+}
+
 LinearResult attn::oracle::attendLinear(const Linear &l, const Array &query,
                                         const Array &key, const Array &v) {
-  Feature keyFeature = l.keyFeature;
+  if (!l.queryStarts.empty())
+    return attendPacked(l, query, key, v);
+  Feature keyFeature = l.keyFeature, queryFeature = l.queryFeature;
   keyFeature.lengths = l.lengths;
-  Array q = applyFeature(l.queryFeature, query);
+  for (Feature *feature : {&queryFeature, &keyFeature})
+    if (feature->length == 0)
+      feature->length = std::max<int64_t>({query.s, key.s, 1});
+  Array q = applyFeature(queryFeature, query);
   Array k = applyFeature(keyFeature, key);
   int64_t outHeads = std::max(q.h, v.h);
   int64_t columns = v.d + (l.divisor == Divisor::None ? 0 : 1);
@@ -170,6 +237,56 @@ LinearResult attn::oracle::attendLinear(const Linear &l, const Array &query,
 
 //===- attn.favor ---------------------------------------------------------===//
 
+/// Features with eps: exp(w.x - |x|^2 / 2 - c) + eps, c being the largest w.x
+/// of the row or of all rows in use; or, trigonometric, the cosines and sines
+/// of w.x times exp(|x|^2 / 2 - n) for keys, n the largest of those, plus eps.
+static Array featuresWithEps(const Favor &f, const Feature &feature,
+                             const Array &x, bool isKey) {
+  Feature plain = feature;
+  plain.kind = FeatureKind::Identity;
+  Array u = applyFeature(plain, x);
+  bool isPositive = f.kind == FavorKind::Positive;
+  Array result(x.b, x.h, x.s, isPositive ? u.d : 2 * u.d);
+  for (int64_t b = 0; b < x.b; ++b)
+    for (int64_t h = 0; h < x.h; ++h) {
+      int64_t used = isKey ? clampLength(f.lengths, x.s, b) : x.s;
+      auto halfNorm = [&](int64_t s) {
+        double sum = 0.0;
+        for (double entry : rowOf(x, b, h, s))
+          sum += feature.scale * feature.scale * entry * entry / 2.0;
+        return sum;
+      };
+      auto largest = [&](int64_t s) {
+        if (f.kind == FavorKind::Trigonometric)
+          return halfNorm(s);
+        double most = -HUGE_VAL;
+        for (double entry : rowOf(u, b, h, s))
+          most = std::max(most, isPositive ? entry : std::fabs(entry));
+        return most;
+      };
+      double ofAll = -HUGE_VAL;
+      for (int64_t s = 0; s < used; ++s)
+        ofAll = std::max(ofAll, largest(s));
+      for (int64_t s = 0; s < used; ++s)
+        for (int64_t r = 0; r < u.d; ++r) {
+          double entry = u.at(b, h, s, r), norm = halfNorm(s);
+          double most = isKey ? ofAll : largest(s);
+          double first, second;
+          if (f.kind == FavorKind::Trigonometric) {
+            first = std::exp(norm - most) * std::cos(entry);
+            second = std::exp(norm - most) * std::sin(entry);
+          } else {
+            first = std::exp(entry - norm - most);
+            second = std::exp(-entry - norm - most);
+          }
+          result.at(b, h, s, r) = first + f.eps;
+          if (!isPositive)
+            result.at(b, h, s, u.d + r) = second + f.eps;
+        }
+    }
+  return result;
+}
+
 Array attn::oracle::attendFavor(const Favor &f, const Array &q, const Array &k,
                                 const Array &v) {
   Feature feature;
@@ -190,7 +307,11 @@ Array attn::oracle::attendFavor(const Favor &f, const Array &q, const Array &k,
     feature.eps = f.eps;
     break;
   }
-  Array x = applyFeature(feature, q), y = applyFeature(feature, k);
+  bool hasEps = f.eps != 0.0 && f.kind != FavorKind::Relu;
+  Array x = hasEps ? featuresWithEps(f, feature, q, /*isKey=*/false)
+                   : applyFeature(feature, q);
+  Array y = hasEps ? featuresWithEps(f, feature, k, /*isKey=*/true)
+                   : applyFeature(feature, k);
   Array result(q.b, q.h, q.s, v.d);
   for (int64_t b = 0; b < q.b; ++b)
     for (int64_t h = 0; h < q.h; ++h)

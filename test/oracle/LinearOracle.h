@@ -31,7 +31,7 @@ enum class FeatureKind {
 struct Feature {
   FeatureKind kind = FeatureKind::Identity;
   double eps = 0.0;             // of Relu
-  int64_t length = 1;           // of Cosformer
+  int64_t length = 1;           // of Cosformer; 0: that of the call
   std::vector<double> w;        // M x D, empty for none
   double scale = 1.0;           // of the vectors
   int64_t offset = 0;           // position of row 0
@@ -56,6 +56,8 @@ struct Linear {
   Array bonus;                   // 1 x Hv x 1 x Dk
   Array state;                   // B x Hv x Dk x Dv, or Dv + 1
   std::vector<int64_t> lengths;  // empty: all keys; clamped to [0, Skv]
+  /// First rows of packed sequences and their end; no keyStarts for the same.
+  std::vector<int64_t> queryStarts, keyStarts;
   Feature queryFeature, keyFeature;
   Divisor divisor = Divisor::None;
   std::optional<int64_t> block;
@@ -67,6 +69,8 @@ struct LinearResult {
   Array state; // after the last token
 };
 
+/// With starts each sequence is computed alone, from its rows and its entry of
+/// `state` and `lengths`.
 LinearResult attendLinear(const Linear &linear, const Array &q, const Array &k,
                           const Array &v);
 
@@ -76,13 +80,16 @@ struct Favor {
   FavorKind kind = FavorKind::Positive;
   std::vector<double> w;       // M x D
   std::optional<double> scale; // default 1 / sqrt(D)
-  double eps = 0.0;            // of Relu
+  double eps = 0.0;            // added to features, see attendFavor
   std::vector<int64_t> lengths;
   bool causal = false;
 };
 
 /// O[b,h,t,:] = sum_j w[j] V[b,h/G,j,:] / sum_j w[j] over the keys that row t
-/// sees, w[j] being the product of the features of the row and the key.
+/// sees, w[j] being the product of the features of the row and the key. With
+/// eps these are, but for Relu, exponentials divided by the largest of a
+/// query's w_r.x, or of those of all keys in use, so that eps is added to
+/// something of a known size.
 Array attendFavor(const Favor &favor, const Array &q, const Array &k,
                   const Array &v);
 

@@ -58,6 +58,50 @@ TEST(LinearOracle, ScaleAndState) {
   expectNear(r.state.data, {13});
 }
 
+TEST(LinearOracle, BonusOfTheDivisor) {
+  // Before token 1: sums 1 and 1; with its bonus 3, (1 + 3 * 5) / (1 + 3).
+  Linear l = causal();
+  l.bonus = makeArray(1, 1, 1, 1, {3});
+  for (Divisor divisor : {Divisor::Token, Divisor::Feature}) {
+    l.divisor = divisor;
+    LinearResult r = attendLinear(l, ones(2), ones(2), column({1, 5}));
+    expectNear(r.o.data, {1, 4});
+    expectNear(r.state.data, {6, 2});
+  }
+}
+
+TEST(LinearOracle, PackedSequences) {
+  // Rows 1 to 2 and 3 to 5; row 0 is of none. The last start counts as 6.
+  Linear l = causal();
+  l.queryStarts = {1, 3, 9};
+  l.state = makeArray(2, 1, 1, 1, {10, 20});
+  l.lengths = {5, 2};
+  Array v = column({1, 2, 3, 4, 5, 6});
+  LinearResult r = attendLinear(l, ones(6), ones(6), v);
+  expectNear(r.o.data, {0, 12, 15, 24, 29, 29});
+  ASSERT_EQ(r.state.b, 2);
+  expectNear(r.state.data, {15, 29});
+  // A start that is less than the one before makes no sequence of it.
+  l.queryStarts = {4, 3, 6};
+  r = attendLinear(l, ones(6), ones(6), v);
+  expectNear(r.o.data, {0, 0, 0, 0, 25, 31});
+  expectNear(r.state.data, {10, 31});
+  l.lengths.clear();
+  l.causal = false;
+  l.keyStarts = {0, 1, 3};
+  r = attendLinear(l, ones(6), ones(6), v);
+  expectNear(r.o.data, {0, 0, 0, 0, 25, 25});
+}
+
+TEST(LinearOracle, CosformerOfTheCall) {
+  // Two queries and three keys: angles of 30 degrees.
+  Linear l;
+  l.queryFeature.kind = l.keyFeature.kind = FeatureKind::Cosformer;
+  l.queryFeature.length = l.keyFeature.length = 0;
+  LinearResult r = attendLinear(l, ones(2), ones(3), column({0, 0, 4}));
+  expectNear(r.o.data, {2, 2 * std::sqrt(3.0)});
+}
+
 TEST(LinearOracle, GatedDelta) {
   // 0.5; 0.5 (1 - 0.5) 0.5 + 0.5 2; 0.25 1.125 + 0.5 3
   Linear l = causal();
@@ -328,6 +372,42 @@ TEST(FavorOracle, Relu) {
   expectNear(attendFavor(f, column({1}), k, v).data, {1});
   f.eps = 1; // 2 2, 2 1
   expectNear(attendFavor(f, column({1}), k, v).data, {204.0 / 6});
+}
+
+TEST(FavorOracle, EpsIsAddedToFeaturesOfAKnownSize) {
+  // y = 2 k: w.y = 0, 2 and -|y|^2 / 2 = 0, -2; the largest w.y is 2.
+  Favor f;
+  f.scale = 4;
+  f.w = {1};
+  f.eps = 0.25;
+  Array q = column({0}), k = column({0, 1}), v = column({1, 5});
+  auto average = [](double w0, double w1) { return (w0 + 5 * w1) / (w0 + w1); };
+  double e0 = std::exp(-2) + 0.25, e1 = std::exp(-2) + 0.25;
+  expectNear(attendFavor(f, q, k, v).data, {average(e0, e1)});
+  // The maximum is of keys in use, and of later ones, too.
+  f.lengths = {1};
+  expectNear(attendFavor(f, q, k, v).data, {1});
+  f.lengths.clear();
+  f.causal = true;
+  k = column({0.5, 0, 2});
+  // w.y = 1, 0, 4 and -|y|^2 / 2 = -1/2, 0, -8, less 4.
+  double w0 = std::exp(-3.5) + 0.25, w1 = std::exp(-4) + 0.25;
+  expectNear(
+      attendFavor(f, column({0, 0, 0}), k, column({1, 5, 0})).data,
+      {1, average(w0, w1), (w0 + 5 * w1) / (w0 + w1 + std::exp(-8) + 0.25)});
+  f.causal = false;
+  // Hyperbolic: both signs of w; a query 0 has the features 1.25, 1.25.
+  f.kind = FavorKind::Hyperbolic;
+  k = column({0, 1});
+  w0 = 2 * (std::exp(-2) + 0.25);
+  w1 = std::exp(-2) + std::exp(-6) + 0.5;
+  expectNear(attendFavor(f, q, k, v).data, {average(w0, w1)});
+  // Trigonometric: |y|^2 / 2 = 0 and 2, of which 2 is the largest; a query 0
+  // has the features 1.25 and 0.25.
+  f.kind = FavorKind::Trigonometric;
+  w0 = 1.25 * (std::exp(-2) + 0.25) + 0.25 * 0.25;
+  w1 = 1.25 * (std::cos(2) + 0.25) + 0.25 * (std::sin(2) + 0.25);
+  expectNear(attendFavor(f, q, k, v).data, {average(w0, w1)});
 }
 
 TEST(FavorOracle, DefaultScaleAndHeads) {

@@ -90,3 +90,15 @@ func.func @grouped_values(%q: tensor<1x2x7x4xf32>, %v: tensor<1x6x7x5xf32>)
       -> tensor<1x6x7x5xf32>
   return %o : tensor<1x6x7x5xf32>
 }
+
+// Packed sequences one after the other, each as if it were alone.
+// CHECK-LABEL: func @packed
+// CHECK:         %[[ZEROS:.*]] = linalg.fill {{.*}} -> tensor<1x2x?x4xf32>
+// CHECK:         scf.for %[[N:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[ALL:.*]] = %[[ZEROS]], %{{.*}} = %{{.*}})
+// CHECK:           tensor.extract_slice %{{.*}}[0, 0, %[[FIRST:.*]], 0] [1, 2, %{{.*}}, 4]
+// CHECK:           tensor.insert_slice %{{.*}} into %[[ALL]][0, 0, %[[FIRST]], 0]
+// CHECK-NOT:     attn.
+func.func @packed(%q: tensor<1x2x?x4xf32>, %s: tensor<?xi64>) -> tensor<1x2x?x4xf32> {
+  %o = attn.linear %q, %q, %q query_starts(%s : tensor<?xi64>) causal : (tensor<1x2x?x4xf32>, tensor<1x2x?x4xf32>, tensor<1x2x?x4xf32>) -> tensor<1x2x?x4xf32>
+  return %o : tensor<1x2x?x4xf32>
+}

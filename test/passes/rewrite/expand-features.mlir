@@ -83,9 +83,15 @@ func.func @softmax_over_positions(%x: tensor<2x2x9x4xf32>, %n: tensor<2xi32>) ->
 
 // Of two entries there are 1 + 2 + 3 features; tables say of which entries.
 // CHECK-LABEL: func @taylor
-// CHECK-DAG:     arith.constant dense<[0, 0, 1, 0, 1, 0]> : tensor<6xi64>
-// CHECK-DAG:     arith.constant dense<[0, 0, 1, 0, 1, 1]> : tensor<6xi64>
-// CHECK-DAG:     arith.constant dense<[1.000000e+00, 0.840896427, 0.840896427, 5.000000e-01, 5.000000e-01, 0.707106769]> : tensor<6xf32>
+// CHECK-DAG:     arith.constant 0.840896427 : f32
+// CHECK-DAG:     arith.constant 0.707106769 : f32
+// CHECK-NOT:     dense<
+// CHECK:         %[[I:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<6xi64>)
+// CHECK:           math.sqrt
+// CHECK:         %[[J:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<6xi64>)
+// CHECK:         %[[FACTORS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<6xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%[[I]], %[[J]], %[[FACTORS]] : {{.*}} outs(%{{.*}} : tensor<1x1x9x6xf32>)
+// CHECK-NOT:     attn.
 func.func @taylor(%x: tensor<1x1x9x2xf32>) -> tensor<1x1x9x6xf32> {
   %f = attn.feature_map %x feature(#attn.taylor2) : tensor<1x1x9x2xf32> -> tensor<1x1x9x6xf32>
   return %f : tensor<1x1x9x6xf32>
@@ -104,4 +110,39 @@ func.func @region(%x: tensor<1x1x9x2xf32>) -> tensor<1x1x9x2xf32> {
       attn.yield %t : f32
   } : tensor<1x1x9x2xf32> -> tensor<1x1x9x2xf32>
   return %f : tensor<1x1x9x2xf32>
+}
+
+// M of cosFormer is the larger number of rows; positions of packed sequences
+// begin at 0 with each.
+// CHECK-LABEL: func @cosformer_of_the_call
+// CHECK-SAME:    %[[Q:.*]]: tensor<1x2x?x8xf32>, %[[K:.*]]: tensor<1x2x?x8xf32>
+// CHECK:         %[[ROWS:.*]] = tensor.dim %[[Q]], %c2
+// CHECK:         %[[KEYS:.*]] = tensor.dim %[[K]], %c2
+// CHECK:         arith.maxsi %[[ROWS]], %[[KEYS]]
+// CHECK-NOT:     scf.for
+// CHECK:         attn.linear %{{.*}}, %{{.*}}, %{{.*}} : (tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x8xf32>)
+func.func @cosformer_of_the_call(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32> {
+  %o = attn.linear %q, %k, %k feature(#attn.cosformer) : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
+}
+
+// CHECK-LABEL: func @cosformer_of_sequences
+// CHECK:         %[[ANGLES:.*]]:4 = scf.for
+// CHECK:           scf.for
+// CHECK:             tensor.insert
+// CHECK:         linalg.generic {{.*}} ins(%[[ANGLES]]#0 : tensor<?xf32>)
+// CHECK:           math.cos
+// CHECK:         attn.linear %{{.*}}, %{{.*}}, %{{.*}} query_starts(
+func.func @cosformer_of_sequences(%q: tensor<1x2x?x8xf32>, %s: tensor<?xi64>) -> tensor<1x2x?x8xf32> {
+  %o = attn.linear %q, %q, %q query_starts(%s : tensor<?xi64>) feature(#attn.cosformer) causal : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
+}
+
+// What reads no position maps all rows at once.
+// CHECK-LABEL: func @elu1_of_sequences
+// CHECK-NOT:     scf.for
+// CHECK:         attn.linear {{.*}} query_starts(
+func.func @elu1_of_sequences(%q: tensor<1x2x?x8xf32>, %s: tensor<?xi64>) -> tensor<1x2x?x8xf32> {
+  %o = attn.linear %q, %q, %q query_starts(%s : tensor<?xi64>) feature(#attn.elu1) causal : (tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
 }

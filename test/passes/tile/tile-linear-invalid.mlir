@@ -28,7 +28,7 @@ func.func @no_segment(%q: tensor<1x2x9x4xf32>) -> tensor<1x2x9x4xf32> {
 // -----
 
 func.func @segments_of_a_transition(%q: tensor<1x2x9x4xf32>, %b: tensor<1x2x9xf32>) -> tensor<1x2x9x4xf32> {
-  // expected-error @below {{'attn.linear' op attn.segments: expected causal attention without beta, transition and block}}
+  // expected-error @below {{'attn.linear' op attn.segments: expected causal attention without beta, transition, block and query_starts}}
   %o = attn.linear %q, %q, %q beta(%b : tensor<1x2x9xf32>) causal {attn.segments = 2} : (tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>) -> tensor<1x2x9x4xf32>
   return %o : tensor<1x2x9x4xf32>
 }

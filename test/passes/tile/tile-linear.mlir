@@ -142,6 +142,31 @@ func.func @final_state(%q: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x128xf32>) -> (
 
 // -----
 
+// Packed sequences are iterations, as batch entries are: each has its rows of
+// the operands and its state, and what is of none is 0.
+// CHECK-LABEL: func @packed
+// CHECK-SAME:    %[[Q:[a-z0-9]+]]: tensor<1x3x?x16xf32>, %[[S0:[a-z0-9]+]]: tensor<4x3x16x16xf32>
+// CHECK:       %[[STARTS:.*]]:4 = scf.for
+// CHECK:       %[[ZEROS:.*]] = scf.forall
+// CHECK:         linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<?x?x?x16xf32>)
+// CHECK:       scf.forall (%[[N:.*]], %[[H:.*]]) in (4, 3{{.*}}) shared_outs(%[[ALL:.*]] = %[[ZEROS]], %[[STATES:.*]] = %{{.*}})
+// CHECK:         %[[FIRST:.*]] = tensor.extract %[[STARTS]]#0[%[[N]]]
+// CHECK:         %[[END:.*]] = tensor.extract %[[STARTS]]#0[%{{.*}}]
+// CHECK:         %[[COUNT:.*]] = arith.subi %[[END]], %[[FIRST]]
+// CHECK:         tensor.extract_slice %[[S0]][%[[N]], %[[H]], 0, 0]
+// CHECK:         scf.for %[[T:.*]] = %c0 to %[[COUNT]] step
+// CHECK:           %[[ROW:.*]] = arith.addi %[[FIRST]], %[[T]]
+// CHECK:           tensor.extract_slice %[[Q]][0, %[[H]], %[[ROW]], 0]
+// CHECK:         scf.forall.in_parallel
+// CHECK-DAG:       tensor.parallel_insert_slice %{{.*}} into %[[ALL]][0, %{{.*}}, %[[FIRST]], 0] [1, 1, %[[COUNT]], 16]
+// CHECK-DAG:       tensor.parallel_insert_slice %{{.*}} into %[[STATES]][%[[N]], %[[H]], 0, 0]
+func.func @packed(%q: tensor<1x3x?x16xf32>, %s0: tensor<4x3x16x16xf32>, %s: tensor<5xi64>) -> (tensor<1x3x?x16xf32>, tensor<4x3x16x16xf32>) {
+  %o, %s1 = attn.linear %q, %q, %q state(%s0 : tensor<4x3x16x16xf32>) query_starts(%s : tensor<5xi64>) causal : (tensor<1x3x?x16xf32>, tensor<1x3x?x16xf32>, tensor<1x3x?x16xf32>) -> (tensor<1x3x?x16xf32>, tensor<4x3x16x16xf32>)
+  return %o, %s1 : tensor<1x3x?x16xf32>, tensor<4x3x16x16xf32>
+}
+
+// -----
+
 // A loop of one iteration goes, and leaves both parts of the state.
 // CHECK-LABEL: func @one_iteration
 // CHECK-NOT:   scf.forall
@@ -155,4 +180,16 @@ func.func @final_state(%q: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x128xf32>) -> (
 func.func @one_iteration(%q: tensor<1x1x3x8xf32>) -> (tensor<1x1x3x8xf32>, tensor<1x1x8x9xf32>) {
   %o, %s = attn.linear %q, %q, %q normalize(token) causal : (tensor<1x1x3x8xf32>, tensor<1x1x3x8xf32>, tensor<1x1x3x8xf32>) -> (tensor<1x1x3x8xf32>, tensor<1x1x8x9xf32>)
   return %o, %s : tensor<1x1x3x8xf32>, tensor<1x1x8x9xf32>
+}
+
+// -----
+
+// A block that may be longer than all tokens takes no more rows than there are.
+// CHECK-LABEL: func @long_block
+// CHECK:       %[[TOKENS:.*]] = tensor.dim
+// CHECK:       %[[ROWS:.*]] = arith.maxsi %[[TOKENS]], %c1
+// CHECK:       attn.linear_chunk {{.*}} rows(%[[ROWS]])
+func.func @long_block(%q: tensor<2x3x?x16xf32>) -> tensor<2x3x?x16xf32> {
+  %o = attn.linear %q, %q, %q block(9223372036854775807) causal : (tensor<2x3x?x16xf32>, tensor<2x3x?x16xf32>, tensor<2x3x?x16xf32>) -> tensor<2x3x?x16xf32>
+  return %o : tensor<2x3x?x16xf32>
 }
