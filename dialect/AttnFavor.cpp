@@ -69,13 +69,9 @@ LogicalResult FavorOp::verify() {
       return emitOpError() << "scale: expected a number > 0, got "
                            << scale->convertToDouble();
   }
-  if (std::optional<APFloat> eps = getEps()) {
-    if (getKind() != FavorKind::Relu)
-      return emitOpError() << "eps: expected none beside kind "
-                           << stringifyEnum(getKind());
-    if (failed(verifyEps(*this, *eps, sum)))
-      return failure();
-  }
+  if (std::optional<APFloat> eps = getEps();
+      eps && failed(verifyEps(*this, *eps, sum)))
+    return failure();
   if (failed(verifyShapeRules(*this, attn::getShapeRules(*this))))
     return failure();
   SmallVector<int64_t> sizes(query.getShape());

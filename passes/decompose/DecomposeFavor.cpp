@@ -3,7 +3,8 @@
 // attn.favor as an average over all pairs of rows in f64, for the reference
 // device: the weight of a pair is the product of its features, as it is
 // defined, and nothing is reassociated. Weights are kept as exp(log - max)
-// times a factor, so that they are finite for operands of any norm.
+// times a factor, so that they are finite for operands of any norm. Where eps
+// is added, features are exponentials against a maximum, which are in range.
 
 #include "passes/decompose/FeatureBuilder.h"
 #include "passes/decompose/WidenRegion.h"
@@ -41,12 +42,20 @@ private:
     Value logs, factors;
   };
 
+  bool hasEps() { return op.getEps() && !op.getEps()->isZero(); }
   Value buildScale();
-  Value buildFeatures(Value input);
+  Value buildFeatures(Value input, bool isKey);
+  /// w.x of each row x.
+  Value buildProducts(Value input);
   Value buildHalfNorms();
+  /// The logarithms of features, with eps added to what they are of.
+  Value addEps(Value logs, Value input, bool isKey);
+  /// The largest value per batch entry and head, of keys in use.
+  Value buildMaxOfKeys(Value values);
   Value buildHead(Value b, Value h, Value output);
   Weights buildWeights(Value b, Value keyHead, Value x, Value y);
   Weights buildTrigonometric(Value b, Value keyHead, Value x, Value y);
+  Value buildWavesWithEps(Value b, Value keyHead, Value x, Value y);
   Value buildLogSums(Value x, Value y);
   Value buildMasked(Value logs, Value b);
   Value buildAverage(const Weights &weights, Value value);
@@ -61,6 +70,7 @@ private:
   Value scale;        // of the product, in f64
   Value query, key;   // logarithms of features, or w.x for trigonometric ones
   Value keyHalfNorms; // of trigonometric features only
+  Value maxHalfNorms; // of all keys in use, with eps
 };
 
 } // namespace
@@ -78,7 +88,78 @@ Value FavorDecomposer::buildScale() {
   return apply<arith::DivFOp>(makeFloat(1.0), root);
 }
 
-Value FavorDecomposer::buildFeatures(Value input) {
+Value FavorDecomposer::buildProducts(Value input) {
+  FeatureMap map;
+  map.kind = IdentityAttr::get(builder.getContext());
+  map.projection = op.getProjection();
+  map.scale = math::SqrtOp::create(builder, loc, scale);
+  return FeatureBuilder(builder, loc, map).build(input);
+}
+
+/// max[b,h] of values[b,h,j,...], j being in use.
+Value FavorDecomposer::buildMaxOfKeys(Value values) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, values);
+  auto rank = static_cast<int64_t>(sizes.size());
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  sizes.truncate(2);
+  return buildGeneric(
+      values, makeFilled(sizes, -infinity), {all, {0, 1}}, rank,
+      [&](ValueRange args) {
+        Value b = linalg::IndexOp::create(builder, loc, 0);
+        Value j = linalg::IndexOp::create(builder, loc, 2);
+        Value length = buildLength(op.getLengths(), b, getDim(op.getKey(), 2));
+        Value isUsed =
+            arith::CmpIOp::create(builder, loc, CmpIPredicate::slt, j, length);
+        return select(isUsed, apply<arith::MaximumFOp>(args[1], args[0]),
+                      args[1]);
+      });
+}
+
+/// ln(exp(w.x - |x|^2 / 2 - c) + eps) from w.x - |x|^2 / 2 - ln(n) / 2 of n
+/// features, c being the largest w.x of a query, or of all keys. -w.x are
+/// among the hyperbolic ones.
+Value FavorDecomposer::addEps(Value logs, Value input, bool isKey) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, logs);
+  Value products = buildProducts(input);
+  if (op.getKind() == FavorKind::Hyperbolic)
+    products = buildGeneric(
+        products, makeEmpty(tensor::getMixedSizes(builder, loc, products), f64),
+        {{0, 1, 2, 3}, {0, 1, 2, 3}}, 4, [&](ValueRange args) -> Value {
+          return math::AbsFOp::create(builder, loc, args[0]);
+        });
+  SmallVector<int64_t> kept = {0, 1};
+  Value max;
+  if (isKey) {
+    max = buildMaxOfKeys(products);
+  } else {
+    kept.push_back(2);
+    max = buildGeneric(products,
+                       makeFilled(ArrayRef(sizes).take_front(3), -infinity),
+                       {{0, 1, 2, 3}, kept}, 4, [&](ValueRange args) {
+                         return apply<arith::MaximumFOp>(args[1], args[0]);
+                       });
+  }
+  Value count = arith::SIToFPOp::create(
+      builder, loc, f64,
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                 getDim(logs, 3)));
+  Value half = apply<arith::MulFOp>(math::LogOp::create(builder, loc, count),
+                                    makeFloat(0.5));
+  Value eps = makeFloat(op.getEps()->convertToDouble());
+  return buildGeneric(
+      {logs, max}, makeEmpty(sizes, f64), {{0, 1, 2, 3}, kept, {0, 1, 2, 3}}, 4,
+      [&](ValueRange args) -> Value {
+        Value log =
+            apply<arith::SubFOp>(apply<arith::AddFOp>(args[0], half), args[1]);
+        Value feature =
+            apply<arith::AddFOp>(math::ExpOp::create(builder, loc, log), eps);
+        return math::LogOp::create(builder, loc, feature);
+      });
+}
+
+Value FavorDecomposer::buildFeatures(Value input, bool isKey) {
+  if (op.getKind() == FavorKind::Trigonometric)
+    return buildProducts(input);
   MLIRContext *context = builder.getContext();
   FeatureMap map;
   map.projection = op.getProjection();
@@ -93,15 +174,14 @@ Value FavorDecomposer::buildFeatures(Value input) {
     map.log = true;
     break;
   case FavorKind::Trigonometric:
-    map.kind = IdentityAttr::get(context);
-    break;
+    llvm_unreachable("has no logarithms");
   case FavorKind::Relu:
     map.kind = ReluAttr::get(context, op.getEpsAttr());
     break;
   }
   Value features = FeatureBuilder(builder, loc, map).build(input);
   if (op.getKind() != FavorKind::Relu)
-    return features;
+    return hasEps() ? addEps(features, input, isKey) : features;
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(builder, loc, features);
   return buildGeneric(features, makeEmpty(sizes, f64),
@@ -153,11 +233,14 @@ Value FavorDecomposer::buildLogSums(Value x, Value y) {
 }
 
 /// sum_r cos(w_r.x_t) cos(w_r.y_j) + sin(w_r.x_t) sin(w_r.y_j) is that of
-/// cos(w_r.x_t - w_r.y_j), and |x_t|^2 cancels in the average.
+/// cos(w_r.x_t - w_r.y_j), and |x_t|^2 cancels in the average. With eps it is
+/// added to each of the four, those of keys times exp(|y_j|^2 / 2 - max).
 FavorDecomposer::Weights
 FavorDecomposer::buildTrigonometric(Value b, Value keyHead, Value x, Value y) {
   SmallVector<OpFoldResult> sizes = {tensor::getMixedSize(builder, loc, x, 0),
                                      tensor::getMixedSize(builder, loc, y, 0)};
+  if (hasEps())
+    return {makeFilled(sizes, 0.0), buildWavesWithEps(b, keyHead, x, y)};
   Value logs =
       buildGeneric(ValueRange(), makeEmpty(sizes, f64), {{0, 1}}, 2,
                    [&](ValueRange) -> Value {
@@ -173,6 +256,39 @@ FavorDecomposer::buildTrigonometric(Value b, Value keyHead, Value x, Value y) {
                          args[2], math::CosOp::create(builder, loc, angle));
                    });
   return {logs, factors};
+}
+
+Value FavorDecomposer::buildWavesWithEps(Value b, Value keyHead, Value x,
+                                         Value y) {
+  SmallVector<OpFoldResult> sizes = {tensor::getMixedSize(builder, loc, x, 0),
+                                     tensor::getMixedSize(builder, loc, y, 0)};
+  Value max = tensor::ExtractOp::create(builder, loc, maxHalfNorms,
+                                        ValueRange{b, keyHead});
+  Value eps = makeFloat(op.getEps()->convertToDouble());
+  auto plusEps = [&](Value feature) {
+    return apply<arith::AddFOp>(feature, eps);
+  };
+  auto product = [&](Value left, Value right, Value factor) {
+    return apply<arith::MulFOp>(plusEps(left),
+                                plusEps(apply<arith::MulFOp>(right, factor)));
+  };
+  return buildGeneric(
+      {x, y}, makeFilled(sizes, 0.0), {{0, 2}, {1, 2}, {0, 1}}, 3,
+      [&](ValueRange args) {
+        Value j = linalg::IndexOp::create(builder, loc, 1);
+        Value halfNorm = tensor::ExtractOp::create(builder, loc, keyHalfNorms,
+                                                   ValueRange{b, keyHead, j});
+        Value factor = math::ExpOp::create(builder, loc,
+                                           apply<arith::SubFOp>(halfNorm, max));
+        Value cosines =
+            product(math::CosOp::create(builder, loc, args[0]),
+                    math::CosOp::create(builder, loc, args[1]), factor);
+        Value sines =
+            product(math::SinOp::create(builder, loc, args[0]),
+                    math::SinOp::create(builder, loc, args[1]), factor);
+        return apply<arith::AddFOp>(args[2],
+                                    apply<arith::AddFOp>(cosines, sines));
+      });
 }
 
 /// -inf where row t doesn't see key j.
@@ -286,10 +402,13 @@ Value FavorDecomposer::buildHead(Value b, Value h, Value output) {
 
 Value FavorDecomposer::build() {
   scale = buildScale();
-  query = buildFeatures(op.getQuery());
-  key = buildFeatures(op.getKey());
-  if (op.getKind() == FavorKind::Trigonometric)
+  query = buildFeatures(op.getQuery(), /*isKey=*/false);
+  key = buildFeatures(op.getKey(), /*isKey=*/true);
+  if (op.getKind() == FavorKind::Trigonometric) {
     keyHalfNorms = buildHalfNorms();
+    if (hasEps())
+      maxHalfNorms = buildMaxOfKeys(keyHalfNorms);
+  }
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(builder, loc, op.getQuery());
   sizes[3] = tensor::getMixedSize(builder, loc, op.getValue(), 3);

@@ -9,7 +9,7 @@
 
 #include "passes/Passes.h"
 #include "passes/decompose/WidenRegion.h"
-#include "passes/rewrite/RowBuilder.h"
+#include "passes/rewrite/FavorExpander.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_EXPANDFAVOR
@@ -19,64 +19,10 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-namespace {
-
-/// Builds one attn.favor, with x = sqrt(scale) q and y = sqrt(scale) k.
-class FavorExpander {
-public:
-  FavorExpander(OpBuilder &builder, FavorOp op);
-
-  Value buildTwoSoftmaxes();
-  Value buildDecayedExponentials();
-  Value buildWaves();
-  Value buildRelu();
-  /// The stabiliser of the reference code, which is not that of the definition.
-  Value buildTextbookExponentials();
-
-private:
-  bool isHyperbolic() { return op.getKind() == FavorKind::Hyperbolic; }
-  Value number(double x) { return rows.makeFloat(x); }
-  Value negated(Value x) {
-    return arith::NegFOp::create(rows.builder, rows.loc, x);
-  }
-  /// exp(x - max), 0 without any x but -inf.
-  Value shiftedExp(Value x, Value max) {
-    return rows.select(rows.isEqual(max, -kInfinity), number(0.0),
-                       rows.exp(rows.sub(x, max)));
-  }
-  /// W, or W and -W one below the other.
-  Value buildRows();
-  /// w.x, or w.y, for each row w of W: B x H x S x M.
-  Value project(Value vectors, Value projection);
-  /// factor |y|^2.
-  Value keyNorms(double factor);
-  /// B x Hkv x M x D: rows of W for each head, in the type that both softmaxes
-  /// compute their products from.
-  Value broadcastRows(Value projection, FloatType element, bool isScaled);
-  Value castTo(Value tensor, FloatType element);
-  /// Softmax attention with `addend`[b, h, j] on each logit.
-  GqaOp attend(Value query, Value key, Value value, Value addend,
-               FloatAttr scale, Value lengths);
-  /// Running maximum over positions in use and what it grows by, negated.
-  std::pair<Value, Value> runningMax(Value logs);
-  /// w.x_t + c_t, c being of the key head that a query head reads.
-  Value addMaxima(Value logs, Value maxima);
-  /// `reduce` of keys in use only.
-  Value maxOfKeys(Value values, ArrayRef<int64_t> kept);
-  /// The quotient, of attn.linear.
-  Value divide(Value query, Value key, Value decay);
-
-  FavorOp op;
-  RowBuilder rows;
-  std::optional<double> staticRoot; ///< sqrt(scale), where D is known
-  Value scale, root;
-};
-
-} // namespace
-
 FavorExpander::FavorExpander(OpBuilder &builder, FavorOp op)
     : op(op), rows(builder, op.getLoc(),
-                   getComputeType(op.getQuery().getType().getElementType())) {
+                   getComputeType(op.getQuery().getType().getElementType())),
+      eps(op.getEps() ? op.getEps()->convertToDouble() : 0.0) {
   int64_t dim = op.getQuery().getType().getDimSize(3);
   if (op.getScale() || !ShapedType::isDynamic(dim)) {
     double factor = op.getScale() ? op.getScale()->convertToDouble()
@@ -92,6 +38,18 @@ FavorExpander::FavorExpander(OpBuilder &builder, FavorOp op)
   scale = rows.apply<arith::DivFOp>(
       number(1.0), squareRoot(rows.countAsFloat(op.getQuery(), 3)));
   root = squareRoot(scale);
+}
+
+/// The larger of both, and what the smaller one adds.
+Value FavorExpander::addEps(Value log) {
+  if (eps == 0.0)
+    return log;
+  OpBuilder &b = rows.builder;
+  Value other = number(std::log(eps));
+  Value larger = rows.apply<arith::MaximumFOp>(log, other);
+  Value apart = math::AbsFOp::create(b, rows.loc, rows.sub(log, other));
+  Value sum = rows.add(number(1.0), rows.exp(negated(apart)));
+  return rows.add(larger, math::LogOp::create(b, rows.loc, sum));
 }
 
 Value FavorExpander::buildRows() {
@@ -115,92 +73,6 @@ Value FavorExpander::project(Value vectors, Value projection) {
 
 Value FavorExpander::keyNorms(double factor) {
   return rows.squareNorms(op.getKey(), rows.mul(scale, number(factor)));
-}
-
-Value FavorExpander::broadcastRows(Value projection, FloatType element,
-                                   bool isScaled) {
-  SmallVector<OpFoldResult> sizes = rows.sizes(op.getKey());
-  sizes[2] = tensor::getMixedSize(rows.builder, rows.loc, projection, 0);
-  return buildPlainGeneric(
-      rows.builder, rows.loc, {projection}, rows.empty(sizes, element),
-      {{2, 3}, {0, 1, 2, 3}}, 4, [&](ValueRange args) {
-        Value entry = args[0];
-        if (entry.getType() == element && !isScaled)
-          return entry;
-        entry = widenFloat(rows.builder, rows.loc, entry, rows.type);
-        if (isScaled)
-          entry = rows.mul(entry, root);
-        return roundOnce(rows.builder, rows.loc, entry, element);
-      });
-}
-
-Value FavorExpander::castTo(Value tensor, FloatType element) {
-  if (cast<RankedTensorType>(tensor.getType()).getElementType() == element)
-    return tensor;
-  return rows.map({tensor}, tensor, element,
-                  [](ValueRange args) { return args[0]; });
-}
-
-GqaOp FavorExpander::attend(Value query, Value key, Value value, Value addend,
-                            FloatAttr scale, Value lengths) {
-  OpBuilder &b = rows.builder;
-  Location loc = rows.loc;
-  auto queryType = cast<RankedTensorType>(query.getType());
-  SmallVector<int64_t> shape(queryType.getShape());
-  auto lseType =
-      RankedTensorType::get(ArrayRef(shape).take_front(3), rows.type);
-  shape[3] = cast<RankedTensorType>(value.getType()).getDimSize(3);
-  // Query heads of a group read the addend of their key head.
-  Value one = arith::ConstantIndexOp::create(b, loc, 1);
-  Value group = b.createOrFold<arith::DivUIOp>(
-      loc, b.createOrFold<tensor::DimOp>(loc, query, 1),
-      b.createOrFold<arith::MaxUIOp>(
-          loc, b.createOrFold<tensor::DimOp>(loc, key, 1), one));
-  group = b.createOrFold<arith::MaxUIOp>(loc, group, one);
-  auto attention = GqaOp::create(
-      b, loc, queryType.clone(shape), lseType, query, key, value, scale,
-      /*scale_value=*/Value(), /*softcap=*/FloatAttr(),
-      /*softcap_value=*/Value(), /*align=*/AlignmentAttr(), /*offset=*/Value(),
-      /*mask=*/ArrayAttr(), /*prefix=*/Value(), /*random_blocks=*/Value(),
-      /*alibi=*/Value(),
-      /*bias=*/Value(), /*select=*/Value(), lengths, /*key_offset=*/Value(),
-      /*sinks=*/Value(), /*query_starts=*/Value(), /*key_starts=*/Value());
-  OpBuilder::InsertionGuard guard(b);
-  SmallVector<Type> types(5, b.getIndexType());
-  types.front() = rows.type;
-  Block *block = b.createBlock(&attention.getScore(), {}, types,
-                               SmallVector<Location>(5, loc));
-  ValueRange args = block->getArguments();
-  Value head = b.createOrFold<arith::DivUIOp>(loc, args[2], group);
-  Value term = tensor::ExtractOp::create(b, loc, addend,
-                                         ValueRange{args[1], head, args[4]});
-  YieldOp::create(b, loc, rows.add(args[0], term));
-  return attention;
-}
-
-/// attn.favor %q, %k, %v, %w kind(positive)
-///   ->
-/// %o1, %lse = attn.gqa %w, %k, %v score { - |y_j|^2 / 2 }
-/// %o = attn.gqa %q, %w, %o1 score { + lse_r }
-///
-/// The first softmax is the average of values by one feature, and the second
-/// the average of those by features: sums, maxima and m^(-1/2) cancel.
-Value FavorExpander::buildTwoSoftmaxes() {
-  auto element = cast<FloatType>(op.getQuery().getType().getElementType());
-  auto entry = cast<FloatType>(op.getProjection().getType().getElementType());
-  // Rounded to the type of the query W would be another W.
-  FloatType common = staticRoot && entry == element ? element : rows.type;
-  Value w = broadcastRows(buildRows(), common, /*isScaled=*/!staticRoot);
-  FloatAttr factor =
-      rows.builder.getF64FloatAttr(staticRoot ? *staticRoot : 1.0);
-  Value query = castTo(op.getQuery(), common);
-  Value key = castTo(op.getKey(), common);
-  Value value = castTo(op.getValue(), common);
-  GqaOp byFeature =
-      attend(w, key, value, keyNorms(-0.5), factor, op.getLengths());
-  GqaOp byQuery = attend(query, w, byFeature.getOutput(), byFeature.getLse(),
-                         factor, /*lengths=*/Value());
-  return castTo(byQuery.getOutput(), element);
 }
 
 std::pair<Value, Value> FavorExpander::runningMax(Value logs) {
@@ -264,17 +136,32 @@ Value FavorExpander::divide(Value query, Value key, Value decay) {
 /// turns those of the tokens before it into theirs.
 Value FavorExpander::buildDecayedExponentials() {
   Value w = buildRows();
-  Value norms = keyNorms(-0.5);
-  Value logs =
-      rows.update({norms}, project(op.getKey(), w),
-                  [&](ValueRange args) { return rows.add(args[1], args[0]); });
+  Value norms = keyNorms(-0.5), products = project(op.getKey(), w), logs;
+  if (eps == 0.0) {
+    logs = rows.update({norms}, products, [&](ValueRange args) {
+      return rows.add(args[1], args[0]);
+    });
+  } else {
+    Value max = maxOfKeys(products, {0, 1});
+    logs = rows.update({norms, max}, products, [&](ValueRange args) {
+      return addEps(rows.add(rows.sub(args[2], args[1]), args[0]));
+    });
+  }
   auto [maxima, steps] = runningMax(logs);
   Value key = rows.update({maxima}, logs, [&](ValueRange args) {
     return shiftedExp(args[1], args[0]);
   });
-  Value sums = addMaxima(project(op.getQuery(), w), maxima);
-  Value best = rows.reduce<arith::MaximumFOp>(
-      {sums}, {0, 1, 2}, -kInfinity, [](ValueRange args) { return args[0]; });
+  Value ofQueries = project(op.getQuery(), w);
+  // Without eps |x|^2 and the maximum cancel.
+  if (eps != 0.0) {
+    Value max = maxOfQuery(ofQueries);
+    ofQueries =
+        rows.update({queryNorms(-0.5), max}, ofQueries, [&](ValueRange args) {
+          return addEps(rows.add(rows.sub(args[2], args[1]), args[0]));
+        });
+  }
+  Value sums = addMaxima(ofQueries, maxima);
+  Value best = maxOfQuery(sums);
   Value query = rows.update({best}, sums, [&](ValueRange args) {
     return shiftedExp(args[1], args[0]);
   });
@@ -295,15 +182,19 @@ Value FavorExpander::maxOfKeys(Value values, ArrayRef<int64_t> kept) {
 
 /// cos(W x) and sin(W x), those of keys with the weight exp(|y|^2 / 2) against
 /// its maximum: over all keys, or over those so far, by a decay per token. That
-/// of the query cancels.
+/// of the query cancels. With eps the maximum over all keys is part of what is
+/// computed.
 Value FavorExpander::buildWaves() {
   OpBuilder &b = rows.builder;
   auto wave = [&](Value angle, bool isSine) -> Value {
     return isSine ? Value(math::SinOp::create(b, rows.loc, angle))
                   : Value(math::CosOp::create(b, rows.loc, angle));
   };
+  auto plusEps = [&](Value x) {
+    return eps == 0.0 ? x : rows.add(x, number(eps));
+  };
   Value norms = keyNorms(0.5), decay, max;
-  if (op.getCausal()) {
+  if (op.getCausal() && eps == 0.0) {
     SmallVector<OpFoldResult> sizes = rows.sizes(norms);
     sizes.push_back(b.getIndexAttr(1));
     Value column = buildPlainGeneric(
@@ -328,19 +219,19 @@ Value FavorExpander::buildWaves() {
   SmallVector<Value> query, key;
   for (bool isSine : {false, true}) {
     query.push_back(
-        rows.map({queryAngles}, queryAngles, rows.type,
-                 [&](ValueRange args) { return wave(args[0], isSine); }));
-    key.push_back(rows.map({keyAngles, weights}, keyAngles, rows.type,
-                           [&](ValueRange args) {
-                             return rows.mul(wave(args[0], isSine), args[1]);
-                           }));
+        rows.map({queryAngles}, queryAngles, rows.type, [&](ValueRange args) {
+          return plusEps(wave(args[0], isSine));
+        }));
+    key.push_back(rows.map(
+        {keyAngles, weights}, keyAngles, rows.type, [&](ValueRange args) {
+          return plusEps(rows.mul(wave(args[0], isSine), args[1]));
+        }));
   }
   return divide(rows.concat(query), rows.concat(key), decay);
 }
 
 /// max(W x, 0) + eps, for both.
 Value FavorExpander::buildRelu() {
-  double eps = op.getEps() ? op.getEps()->convertToDouble() : 0.0;
   auto features = [&](Value vectors) {
     Value products = project(vectors, op.getProjection());
     return rows.update({}, products, [&](ValueRange args) {
@@ -352,21 +243,19 @@ Value FavorExpander::buildRelu() {
   return divide(query, features(op.getKey()), /*decay=*/Value());
 }
 
-/// exp(W x - |x|^2 / 2 - max) + 1e-6, with the maximum of W x over the features
-/// of a query, and over the features and positions of all keys.
+/// exp(W x - |x|^2 / 2 - max) + eps, with the maximum of W x over the features
+/// of a query, and over the features and positions of all keys; eps is 1e-6
+/// where the op has none.
 Value FavorExpander::buildTextbookExponentials() {
-  constexpr double eps = 1e-6;
+  double added = op.getEps() ? eps : 1e-6;
   Value w = buildRows();
   auto features = [&](Value vectors, bool isKey) {
     Value logs = project(vectors, w);
-    Value max = isKey ? maxOfKeys(logs, {0, 1})
-                      : rows.reduce<arith::MaximumFOp>(
-                            {logs}, {0, 1, 2}, -kInfinity,
-                            [](ValueRange args) { return args[0]; });
+    Value max = isKey ? maxOfKeys(logs, {0, 1}) : maxOfQuery(logs);
     Value norms = rows.squareNorms(vectors, rows.mul(scale, number(-0.5)));
     return rows.update({norms, max}, logs, [&](ValueRange args) {
       Value log = rows.add(rows.sub(args[2], args[1]), args[0]);
-      return rows.add(rows.exp(log), number(eps));
+      return rows.add(rows.exp(log), number(added));
     });
   };
   Value query = features(op.getQuery(), /*isKey=*/false);

@@ -232,10 +232,10 @@ func.func @favor_v9(%q: tensor<2x4x5x8xf32>, %k: tensor<2x4x7x8xf32>,
 
 // -----
 
-func.func @favor_v10_kind(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
-                          %v: tensor<2x4x?x8xf32>, %w: tensor<32x8xf32>) {
-  // expected-error @below {{'attn.favor' op eps: expected none beside kind positive}}
-  %o = attn.favor %q, %k, %v, %w kind(positive) eps(1.0e-3)
+func.func @favor_v10_nan(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
+                         %v: tensor<2x4x?x8xf32>, %w: tensor<32x8xf32>) {
+  // expected-error @below {{'attn.favor' op eps: expected a number >= 0 that is finite in 'f32', got nan}}
+  %o = attn.favor %q, %k, %v, %w kind(positive) eps(0x7FF8000000000000)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<32x8xf32>) -> tensor<2x4x?x8xf32>
   return
 }

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <sstream>
 
 using namespace attn;
 using namespace attn::test;
@@ -32,6 +33,7 @@ struct Given {
   DType dtype = DType::f32;
   bool hasLengths = false;
   double magnitude = 1.0; ///< standard deviation of queries and keys
+  double eps = 0.0;       ///< clause, 0 for that of relu alone
   Sizes sizes{2, 4, 2, 19, 37, 24, 11};
   int64_t features = 29;
   bool isStatic = true; ///< whether D and M are known
@@ -51,6 +53,10 @@ std::string dims(std::initializer_list<int64_t> sizes, DType dtype) {
   return text + name(dtype) + ">";
 }
 
+double epsOf(const Given &s) {
+  return s.kind == FavorKind::Relu && s.eps == 0.0 ? 1e-3 : s.eps;
+}
+
 std::string irFor(const Given &s, DType wType) {
   int64_t d = s.isStatic ? s.sizes.dk : -1, m = s.isStatic ? s.features : -1;
   std::string q = dims({-1, s.isStatic ? s.sizes.hq : -1, -1, d}, s.dtype);
@@ -66,8 +72,10 @@ std::string irFor(const Given &s, DType wType) {
     ir += ", %n: tensor<?xi64>";
   ir += ") -> " + o + " {\n  %o = attn.favor %q, %k, %v, %w kind(" +
         nameOf(s.kind) + ")";
-  if (s.kind == FavorKind::Relu)
-    ir += " eps(1.0e-3)";
+  std::ostringstream eps;
+  eps << std::scientific << epsOf(s);
+  if (epsOf(s) != 0.0)
+    ir += " eps(" + eps.str() + ")";
   if (s.hasLengths)
     ir += " lengths(%n : tensor<?xi64>)";
   if (s.causal)
@@ -98,8 +106,7 @@ Call makeCall(const Given &s) {
   call.favor.kind = s.kind;
   call.favor.causal = s.causal;
   call.favor.w = draw(1, 1, s.features, z.dk, wType, 1.0, 4).data;
-  if (s.kind == FavorKind::Relu)
-    call.favor.eps = 1e-3;
+  call.favor.eps = epsOf(s);
   if (s.hasLengths)
     call.favor.lengths = {z.skv - 9, 1};
   call.arguments.add(s.dtype, {z.b, z.hq, sq, z.dk}, call.q.data);
@@ -120,16 +127,18 @@ class Favor : public testing::TestWithParam<Target> {
 protected:
   void SetUp() override { ATTN_SKIP_UNLESS_HERE(GetParam()); }
 
-  void check(const Given &given) {
+  void check(const Given &given, const std::string &form = "exact") {
     Call call = makeCall(given);
     oracle::Array want =
         oracle::attendFavor(call.favor, call.q, call.k, call.v);
-    EXPECT_EQ(oracle::checkOutput(outputOf(GetParam(), call), want.data,
+    Target target = GetParam();
+    target.configure = [form](EngineOptions &options) { options.favor = form; };
+    EXPECT_EQ(oracle::checkOutput(outputOf(target, call), want.data,
                                   toleranceOf(given.dtype)),
               "")
-        << nameOf(given.kind) << (given.causal ? " causal" : "")
-        << " magnitude " << given.magnitude << " of " << name(given.dtype)
-        << (given.isStatic ? "" : " dynamic");
+        << form << " " << nameOf(given.kind) << (given.causal ? " causal" : "")
+        << " eps " << given.eps << " magnitude " << given.magnitude << " of "
+        << name(given.dtype) << (given.isStatic ? "" : " dynamic");
   }
 };
 
@@ -153,6 +162,37 @@ TEST_P(Favor, IsTheQuotientOfItsFeatures) {
       }
 }
 
+TEST_P(Favor, HasTheEpsOfThePublishedCode) {
+  // In either form, with eps that is little of the features or most of them.
+  for (const char *form : {"exact", "textbook"})
+    for (FavorKind kind : kAllKinds)
+      for (bool causal : {false, true})
+        for (double magnitude : magnitudesOf(kind))
+          for (double eps : {1e-4, 0.5}) {
+            Given given;
+            given.kind = kind;
+            given.causal = causal;
+            given.magnitude = magnitude;
+            given.eps = eps;
+            given.hasLengths = eps == 1e-4;
+            check(given, form);
+          }
+}
+
+TEST_P(Favor, IsWithinRangeWhateverEpsIs) {
+  // Its square, which a product of features has, is below all numbers of f32.
+  for (FavorKind kind : {FavorKind::Positive, FavorKind::Hyperbolic})
+    for (bool causal : {false, true})
+      for (double magnitude : {1.0, 10.0}) {
+        Given given;
+        given.kind = kind;
+        given.causal = causal;
+        given.magnitude = magnitude;
+        given.eps = 1e-30;
+        check(given);
+      }
+}
+
 TEST_P(Favor, OfEveryType) {
   for (DType dtype : {DType::f64, DType::f16, DType::bf16})
     for (FavorKind kind : {FavorKind::Positive, FavorKind::Trigonometric})
@@ -162,7 +202,10 @@ TEST_P(Favor, OfEveryType) {
         given.causal = causal;
         given.dtype = dtype;
         given.magnitude = 0.25;
-        check(given);
+        for (double eps : {0.0, 1e-2}) {
+          given.eps = eps;
+          check(given);
+        }
       }
 }
 
@@ -294,6 +337,17 @@ TEST(FavorTextbook, MustFailWhereItIsNotTheDefinition) {
   EXPECT_NE(oracle::checkOutput(toDoubles((*got)[0].view()), want.data,
                                 oracle::f32Tolerance),
             "");
+}
+
+TEST(FavorMustFail, OnAnEpsThatIsLeftOut) {
+  // A model that was trained with it has other outputs.
+  Given given;
+  given.eps = 1e-4;
+  Call call = makeCall(given);
+  std::vector<double> got = outputOf(allTargets().front(), call);
+  call.favor.eps = 0.0;
+  oracle::Array want = oracle::attendFavor(call.favor, call.q, call.k, call.v);
+  EXPECT_NE(oracle::checkOutput(got, want.data, oracle::f32Tolerance), "");
 }
 
 TEST(FavorTextbook, ItsNameIsChecked) {

@@ -156,10 +156,16 @@ std::vector<FavorCase> favorCases() {
         if (lengths)
           favor.scale = 0.625;
         all.push_back(favor);
-        if (!lengths)
+        if (lengths) {
+          FavorCase one = favor;
+          one.name += "_one";
+          one.oneLength = true;
+          all.push_back(one);
+        }
+        if (kind == FavorKind::Relu)
           continue;
-        favor.name += "_one";
-        favor.oneLength = true;
+        favor.eps = lengths ? 0.0625 : 0.015625;
+        favor.name += "_eps";
         all.push_back(favor);
       }
   return all;
