@@ -16,13 +16,28 @@ LogicalResult RandomFeaturesOp::verify() {
   if (failed(verifyDiscardableAttributes(*this)))
     return failure();
   RankedTensorType type = getResult().getType();
-  if (!type.hasStaticShape() || type.getNumElements() < 1)
+  // The product of sizes may be more than 64 bits hold.
+  if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0))
     return emitOpError() << "result: expected static sizes of at least one, "
                             "got "
                          << type;
   if (!type.getElementType().isF32() && !type.getElementType().isF64())
     return emitOpError() << "result: expected element type f32 or f64, got "
                          << type.getElementType();
+  constexpr int64_t kMostRows = 1 << 18, kMostEntries = 1 << 22;
+  constexpr int64_t kMostProducts = int64_t(1) << 31;
+  int64_t rows = type.getDimSize(0), dim = type.getDimSize(1);
+  if (rows > kMostRows)
+    return emitOpError() << "result: expected at most " << kMostRows
+                         << " rows, got " << type;
+  if (dim > kMostEntries / rows)
+    return emitOpError() << "result: expected at most " << kMostEntries
+                         << " entries, got " << type;
+  // A row of a block is made orthogonal to those before it.
+  if (getOrthogonal() && rows * dim > kMostProducts / std::min(rows, dim))
+    return emitOpError() << "result: expected at most " << kMostProducts
+                         << " products for orthogonal rows, M D min(M, D), got "
+                         << type;
   return success();
 }
 

@@ -252,8 +252,10 @@ def Attn_RandomFeaturesOp : Attn_ClauseOp<"random_features", [Pure]> {
     fewer rows is a part of W with more. The numbers are drawn by counter, in
     arithmetic that every machine rounds alike.
 
-    Constraints: r1 the shape is static, with M >= 1 and D >= 1; r2 the element type is f32
-    or f64.
+    Constraints: r1 the shape is static, with M >= 1 and D >= 1; r2 the element
+    type is f32 or f64; r3 M is at most 2^18, M D at most 2^22, and
+    M D min(M, D) at most 2^31 with `orthogonal`: W is a constant that the
+    compiler computes.
 
     Example:
     ```mlir

@@ -14,7 +14,8 @@ LogicalResult BigBirdAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   int64_t block, int64_t window, int64_t global,
                                   int64_t last, int64_t random, int64_t blocks,
                                   int64_t seed) {
-  constexpr int64_t most = INT32_MAX;
+  // Each draw is code of its own in the predicate.
+  constexpr int64_t most = INT32_MAX, kMostDraws = 64;
   int64_t leastBlocks = random > 0 ? 1 : 0;
   for (auto [name, value, low, high] :
        {std::tuple<StringRef, int64_t, int64_t, int64_t>{"block", block, 1,
@@ -22,7 +23,7 @@ LogicalResult BigBirdAttr::verify(function_ref<InFlightDiagnostic()> emitError,
         {"window", window, 0, most},
         {"global", global, 0, most},
         {"last", last, 0, most},
-        {"random", random, 0, 1024},
+        {"random", random, 0, kMostDraws},
         {"blocks", blocks, leastBlocks, 65536},
         {"seed", seed, 0, UINT32_MAX}})
     if (value < low || value > high)

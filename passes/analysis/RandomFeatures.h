@@ -13,9 +13,6 @@
 
 namespace mlir::attn {
 
-/// Entries of a projection that are generated at most: 128 MiB of f64.
-constexpr int64_t kMaxRandomFeatures = int64_t(1) << 24;
-
 /// W of `rows` x `dim` in row-major order, as `attn.random_features` defines
 /// it. An entry depends on the seed, its row and column, `dim` and the last two
 /// arguments only.

@@ -95,3 +95,13 @@ func.func @bigbird_seed(%q: tensor<1x1x4x8xf32>) {
       -> tensor<1x1x4x8xf32>
   return
 }
+
+// -----
+
+func.func @bigbird_random(%q: tensor<1x1x4x8xf32>) {
+  %o = attn.softmax %q, %q, %q align(top_left)
+      // expected-error @below {{bigbird random: expected 0 to 64, got 65}}
+      mask(#attn.bigbird<block = 4, window = 1, global = 1, random = 65, blocks = 8, seed = 7>)
+      : (tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>, tensor<1x1x4x8xf32>) -> tensor<1x1x4x8xf32>
+  return
+}

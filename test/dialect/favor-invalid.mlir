@@ -293,3 +293,35 @@ func.func @random_features_r1_no_rows() {
   %w = attn.random_features seed(7) : tensor<0x8xf32>
   return
 }
+
+// -----
+
+func.func @random_features_r3_rows() {
+  // expected-error @below {{'attn.random_features' op result: expected at most 262144 rows, got 'tensor<262145x1xf32>'}}
+  %w = attn.random_features seed(7) : tensor<262145x1xf32>
+  return
+}
+
+// -----
+
+func.func @random_features_r3_entries() {
+  // expected-error @below {{'attn.random_features' op result: expected at most 4194304 entries, got 'tensor<1025x4096xf32>'}}
+  %w = attn.random_features seed(7) : tensor<1025x4096xf32>
+  return
+}
+
+// -----
+
+func.func @random_features_r3_products() {
+  // expected-error @below {{'attn.random_features' op result: expected at most 2147483648 products for orthogonal rows, M D min(M, D), got 'tensor<2048x1025xf32>'}}
+  %w = attn.random_features seed(7) orthogonal : tensor<2048x1025xf32>
+  return
+}
+
+// -----
+
+func.func @random_features_r3_overflow() {
+  // expected-error @below {{'attn.random_features' op result: expected at most 4194304 entries, got 'tensor<4x4611686018427387904xf32>'}}
+  %w = attn.random_features seed(7) : tensor<4x4611686018427387904xf32>
+  return
+}
