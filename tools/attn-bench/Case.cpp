@@ -24,6 +24,11 @@ std::vector<Operand> inputsOf(const Case &problem) {
       {"q", p.dtype, {p.batch, p.queryHeads, p.queries, p.keyDim}},
       {"k", p.dtype, {p.batch, p.keyHeads, p.keys, p.keyDim}},
       {"v", p.dtype, {p.batch, p.keyHeads, p.keys, p.valueDim}}};
+  if (p.deviation > 0)
+    for (Operand &operand : inputs) {
+      operand.deviation = p.deviation;
+      operand.isNormal = true;
+    }
   if (p.isLinear())
     addLinearInputs(p, inputs);
   if (p.score == "alibi")

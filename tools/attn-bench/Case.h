@@ -18,6 +18,8 @@ namespace attn::bench {
 struct LinearClauses {
   /// "head", "token" or "feature": what has a decay of its own.
   std::string decay;
+  /// Decays are uniform between -gate and 0.
+  double gate = 0.1;
   bool hasDelta = false;
   bool hasTransition = false;
   bool hasBonus = false;
@@ -66,6 +68,8 @@ struct Case {
   /// and that no tile is free of; empty: none.
   std::string keep;
   LinearClauses linear;
+  /// Of queries, keys and values, as normal numbers; 0: uniform ones of 1.
+  double deviation = 0;
 
   std::string target = "host";
   /// 0: the default of the run.

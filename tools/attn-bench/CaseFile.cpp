@@ -95,13 +95,12 @@ static Result<void> setFeature(Case &problem, std::string_view value) {
   return setWord(problem.linear.keyFeature, second, maps);
 }
 
-static Result<void> setSoftcap(Case &problem, std::string_view value) {
-  const char *end = value.data() + value.size();
-  auto [stop, error] = std::from_chars(value.data(), end, problem.softcap);
-  // Not "softcap <= 0": NaN must fail.
-  if (error != std::errc() || stop != end || !(problem.softcap > 0) ||
-      !(problem.softcap <= 1e30))
-    return expected("a positive number", value);
+static Result<void> parsePositive(std::string_view text, double &number) {
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, number);
+  // Not "number <= 0": NaN must fail.
+  if (error != std::errc() || stop != end || !(number > 0) || !(number <= 1e30))
+    return expected("a positive number", text);
   return {};
 }
 
@@ -157,7 +156,10 @@ static const Word words[] = {
      [](Case &c, std::string_view v) {
        return parseInteger(v, maxSize, c.window);
      }},
-    {"softcap", true, setSoftcap},
+    {"softcap", true,
+     [](Case &c, std::string_view v) { return parsePositive(v, c.softcap); }},
+    {"deviation", true,
+     [](Case &c, std::string_view v) { return parsePositive(v, c.deviation); }},
     {"score", true,
      [](Case &c, std::string_view v) {
        return setWord(c.score, v, {"alibi", "bias"});
@@ -169,6 +171,10 @@ static const Word words[] = {
     {"decay", true,
      [](Case &c, std::string_view v) {
        return setWord(c.linear.decay, v, {"head", "token", "feature"});
+     }},
+    {"gate", true,
+     [](Case &c, std::string_view v) {
+       return parsePositive(v, c.linear.gate);
      }},
     {"delta", false, setFlag<&LinearClauses::hasDelta>},
     {"transition", false, setFlag<&LinearClauses::hasTransition>},
@@ -243,7 +249,7 @@ static Result<void> checkOp(const std::set<std::string_view> &seen,
   } const only[] = {
       {{"softmax", "gqa"}, {"window", "softcap", "score", "keep"}},
       {{"linear"},
-       {"decay", "delta", "transition", "bonus", "feature", "normalize",
+       {"decay", "gate", "delta", "transition", "bonus", "feature", "normalize",
         "state"}},
       {{"linear", "favor"}, {"form", "chunk"}},
       {{"favor"}, {"M", "kind"}}};
@@ -265,6 +271,8 @@ static Result<void> checkOp(const std::set<std::string_view> &seen,
   for (const char *word : {"decay", "delta", "transition", "bonus"})
     if (seen.count(word) && !problem.isCausal)
       return expected("causal beside " + std::string(word), word);
+  if (seen.count("gate") && !seen.count("decay"))
+    return expected("decay beside gate", "gate");
   if (linear.hasDelta && linear.hasTransition)
     return expected("delta or transition", "both");
   if (linear.queryFeature != linear.keyFeature)

@@ -21,9 +21,12 @@
 //                          added to the logits
 //   keep=select|xor        a mask that no tile is free of: of a boolean per
 //                          query and key, or by arithmetic on their positions
+//   deviation=X            queries, keys and values are normal numbers of this
+//                          standard deviation, default: uniform ones of 1
 // of op=linear, with as many queries as keys where it is causal, and a scale of
 // 1 / sqrt(D):
 //   decay=head|token|feature
+//   gate=X                 decays are uniform between -X and 0, default 0.1
 //   delta, transition, bonus
 //                          the clauses beta, transition and bonus
 //   feature=MAP or MAP:MAP of query and key: identity (default), elu1, relu,

@@ -42,8 +42,9 @@ void addLinearInputs(const Case &problem, std::vector<Operand> &inputs) {
   double unitNorm = 1 / std::sqrt(static_cast<double>(p.keyDim));
   std::vector<int64_t> tokens = {p.batch, p.keyHeads, p.keys};
   std::vector<int64_t> vectors = {p.batch, p.keyHeads, p.keys, features};
-  // Uniform between -0.1 and 0.
-  constexpr double decayMean = -0.05, decayDeviation = 0.0288;
+  // Uniform between -gate and 0.
+  double decayMean = -linear.gate / 2,
+         decayDeviation = linear.gate / std::sqrt(12.0);
   if (!linear.decay.empty())
     inputs.push_back({"decay", DType::f32,
                       linear.decay == "head"    ? std::vector{p.keyHeads}

@@ -14,7 +14,7 @@ namespace {
 TEST(CaseFile, every_word) {
   Result<Case> parsed = parseCase(
       "  name/1 op=gqa dtype=bf16 B=2 H=32:8\tsq=3 sk=70 D=64:48 causal "
-      "window=16 softcap=50.5 target=cpu:avx2 threads=3 ");
+      "window=16 softcap=50.5 deviation=4 target=cpu:avx2 threads=3 ");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(parsed->name, "name/1");
   EXPECT_EQ(parsed->op, "gqa");
@@ -29,6 +29,7 @@ TEST(CaseFile, every_word) {
   EXPECT_TRUE(parsed->isCausal);
   EXPECT_EQ(parsed->window, 16);
   EXPECT_EQ(parsed->softcap, 50.5);
+  EXPECT_EQ(parsed->deviation, 4);
   EXPECT_EQ(parsed->target, "cpu:avx2");
   EXPECT_EQ(parsed->threads, 3);
 }
@@ -47,6 +48,7 @@ TEST(CaseFile, defaults) {
   EXPECT_EQ(plain->valueDim, 8);
   EXPECT_FALSE(plain->hasMask());
   EXPECT_EQ(plain->softcap, 0);
+  EXPECT_EQ(plain->deviation, 0);
   EXPECT_EQ(plain->target, "host");
   EXPECT_EQ(plain->threads, 0);
   Result<Case> grouped = parseCase("a dtype=f32 H=4:1 S=10 D=8");
@@ -85,13 +87,19 @@ TEST(CaseFile, a_line_that_is_refused_says_why) {
                                               "number, got 'nan'"},
       {"a dtype=f32 H=8 D=8 S=1 softcap=-1", "softcap: expected a positive "
                                              "number, got '-1'"},
+      {"a dtype=f32 H=8 D=8 S=1 deviation=0", "deviation: expected a positive "
+                                              "number, got '0'"},
+      {"a op=linear dtype=f32 H=8 D=8 S=1 causal gate=3", "expected decay "
+                                                          "beside gate, got "
+                                                          "'gate'"},
+      {"a dtype=f32 H=8 D=8 S=1 gate=3", "expected no gate with op=softmax"},
       {"a dtype=f32 H=8 D=8 S=1 threads=0", "threads: expected an integer from "
                                             "1 to 1024, got '0'"},
       {"a dtype=f32 H=8 D=8 S=1 target=", "target: expected a target, got ''"},
       {"a dtype=f32 H=8 D=8 S=1 casual", "expected one of op, dtype, B, H, S, "
                                          "sq, sk, D, causal, window, softcap, "
-                                         "score, keep, decay, delta, "
-                                         "transition, bonus, feature, "
+                                         "deviation, score, keep, decay, gate, "
+                                         "delta, transition, bonus, feature, "
                                          "normalize, state, form, chunk, M, "
                                          "kind, target, threads, got "
                                          "'casual'"},
@@ -112,12 +120,14 @@ TEST(CaseFile, a_line_that_is_refused_says_why) {
 }
 
 TEST(CaseFile, every_word_of_the_linear_family) {
-  Result<Case> parsed = parseCase(
-      "a op=linear dtype=f32 H=8:2 S=70 D=64:48 causal decay=token delta bonus "
-      "feature=elu1:relu normalize=token state form=chunk chunk=32");
+  Result<Case> parsed =
+      parseCase("a op=linear dtype=f32 H=8:2 S=70 D=64:48 causal decay=token "
+                "gate=50 delta bonus "
+                "feature=elu1:relu normalize=token state form=chunk chunk=32");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(parsed->op, "linear");
   EXPECT_EQ(parsed->linear.decay, "token");
+  EXPECT_EQ(parsed->linear.gate, 50);
   EXPECT_TRUE(parsed->linear.hasDelta);
   EXPECT_FALSE(parsed->linear.hasTransition);
   EXPECT_TRUE(parsed->linear.hasBonus);

@@ -110,4 +110,24 @@ TEST(Workload, a_target_that_is_not_there) {
   EXPECT_NE(workload.error().message.find("z80"), std::string::npos);
 }
 
+TEST(Case, deviations_of_operands) {
+  Result<Case> spread =
+      parseCase("a dtype=f32 H=2 S=3 D=8 deviation=4 score=bias");
+  ASSERT_TRUE(spread.ok()) << spread.error().message;
+  for (const Operand &operand : inputsOf(*spread)) {
+    bool isSpread = operand.name != "bias";
+    EXPECT_EQ(operand.isNormal, isSpread) << operand.name;
+    EXPECT_EQ(operand.deviation, isSpread ? 4 : 1) << operand.name;
+  }
+  // Uniform between -6 and 0: the mean is -3, the variance 36 / 12.
+  Result<Case> gated =
+      parseCase("a op=linear dtype=f32 H=2 S=3 D=8 causal decay=token gate=6");
+  ASSERT_TRUE(gated.ok()) << gated.error().message;
+  Operand decay = inputsOf(*gated).at(3);
+  EXPECT_EQ(decay.name, "decay");
+  EXPECT_FALSE(decay.isNormal);
+  EXPECT_EQ(decay.mean, -3);
+  EXPECT_NEAR(decay.deviation, std::sqrt(3.0), 1e-12);
+}
+
 } // namespace
