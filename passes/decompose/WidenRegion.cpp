@@ -212,19 +212,21 @@ Value RegionWidener::cloneFloat(Operation *op) {
     return arith::ConstantOp::create(builder, loc,
                                      builder.getFloatAttr(type, value));
   }
-  Value result;
+  // Of f16 and bf16 the rounding is meant, as results depend on it far more
+  // than on the precision of f32. Casts round once, whatever they come from.
+  auto written = cast<FloatType>(op->getResult(0).getType());
+  bool isNarrow = written.getWidth() == 16;
+  if (isNarrow && isa<arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op))
+    return arith::ExtFOp::create(builder, loc, type,
+                                 rebuild(op, written)->getResult(0));
   // What a program extends or rounds may have the type already.
   if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
     Value operand = lookup(op->getOperand(0), loc);
     if (operand.getType() == type)
-      result = operand;
+      return operand;
   }
-  if (!result)
-    result = rebuild(op, type)->getResult(0);
-  // Of f16 and bf16 the rounding is meant, as results depend on it far more
-  // than on the precision of f32.
-  auto written = cast<FloatType>(op->getResult(0).getType());
-  if (written.getWidth() != 16 || isa<arith::SelectOp>(op))
+  Value result = rebuild(op, type)->getResult(0);
+  if (!isNarrow || isa<arith::SelectOp>(op))
     return result;
   return roundToNarrow(builder, loc, result, written);
 }

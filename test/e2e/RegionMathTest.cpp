@@ -133,7 +133,7 @@ protected:
   void check(DType dtype, Variant variant) {
     variant.clauses = "align(bottom_right)" + variant.clauses;
     variant.bind = [bind = variant.bind](Problem &p) {
-      p.attention.align = Align::BottomRight;
+      p.attention.align = oracle::Align::BottomRight;
       bind(p);
     };
     // Sizes that nothing divides; a tile of several queries and a row alone.
@@ -310,7 +310,8 @@ TEST_P(RegionMath, FloatsInKeepRegions) {
       {"isnormal", "    %p = math.isnormal %x : f64\n",
        [](double x) { return x != 0; }},
       {"round",
-       "    %h = arith.constant 0.5 : f64\n    %m = arith.mulf %x, %h : f64\n"
+       "    %half = arith.constant 0.5 : f64\n    %m = arith.mulf %x, %half : "
+       "f64\n"
        "    %r = math.round %m : f64\n    %c = arith.constant 1.0 : f64\n"
        "    %p = arith.cmpf oeq, %r, %c : f64\n",
        [](double x) { return std::round(0.5 * x) == 1; }},

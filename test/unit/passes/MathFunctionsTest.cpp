@@ -364,7 +364,9 @@ TEST_P(MathFunctions, IntegerPowers) {
       check(
           *program, format, name, xs, xs,
           [n = n](double x, double) {
-            return std::pow((long double)x, (long double)n);
+            // The library takes 2^63 for odd where x is negative.
+            long double power = std::pow(std::fabs((long double)x), n);
+            return n % 2 ? std::copysign(power, x) : power;
           },
           2);
   }
