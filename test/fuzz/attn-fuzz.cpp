@@ -80,7 +80,7 @@ static int runFamily(const Family &family, int argc, char **argv) {
   campaign.first = argc == 4 ? number(argv[2]) : 0;
   campaign.count = argc == 4 ? number(argv[3]) : family.count;
   campaign.perChild = 100;
-  campaign.secondsPerSeed = 60.0;
+  campaign.secondsPerSeed = 120.0;
   showProgress(campaign);
   Outcome outcome = run(campaign);
   return report(family.name, outcome,

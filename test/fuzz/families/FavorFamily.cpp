@@ -95,7 +95,7 @@ RandomProgram attn::fuzz::makeFavor(Random &random) {
   program.dtype = d.dtype;
   program.text = textOf(random, d);
   program.options = "no options";
-  for (int n = 0; n < 3; ++n) {
+  for (int n = 0; n < 5; ++n) {
     auto x = std::make_shared<FavorOperands>();
     x->favor = d.favor;
     int64_t b = sizeOr(d.b, drawSize(random, 3));

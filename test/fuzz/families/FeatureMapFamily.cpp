@@ -129,7 +129,7 @@ RandomProgram attn::fuzz::makeFeatureMap(Random &random) {
   program.dtype = d.dtype;
   program.text = textOf(random, d);
   program.options = "no options";
-  for (int n = 0; n < 3; ++n) {
+  for (int n = 0; n < 5; ++n) {
     auto x = std::make_shared<Array>(
         drawArray(random, d.dtype,
                   Array(sizeOr(d.b, drawSize(random, 3)),

@@ -107,6 +107,8 @@ static Draft drawDraft(Random &random) {
     v.scale = pick(random, {0.125, -0.75, 0.5, 2.0});
   v.groupedValues = random.oneIn(5);
   v.wide = random.oneIn(6);
+  if (v.causal && !v.beta && !v.transition && !v.block && random.oneIn(8))
+    v.segments = pick<int64_t>(random, {2, 3, 7});
   d.grows = random.oneIn(4);
   d.startsHuge = !v.state && random.oneIn(10) &&
                  (v.decay == Decay::Token || v.decay == Decay::Vector);
@@ -234,8 +236,10 @@ static std::string textOf(Random &random, const Draft &d,
   DType sums = test::logitType(d.dtype);
   DType queryType = v.wide ? sums : d.dtype;
   std::string q = typeText({s.b, s.hq, s.sq, s.dk}, queryType);
-  std::string k = typeText({s.b, s.hk, s.skv, s.dk}, queryType);
-  std::string value = typeText({s.b, s.hv, s.skv, s.dv}, d.dtype);
+  std::string k =
+      typeText(loosen(random, {s.b, s.hk, s.skv, s.dk}, {0, 2, 3}), queryType);
+  std::string value =
+      typeText(loosen(random, {s.b, s.hv, s.skv, s.dv}, {0, 2}), d.dtype);
   int64_t outHeads = v.groupedValues ? s.hv : s.hq;
   std::string o = typeText({s.b, outHeads, s.sq, s.dv}, d.dtype);
   std::string state = typeText({s.b, s.hv, m, columns}, sums);
@@ -245,6 +249,8 @@ static std::string textOf(Random &random, const Draft &d,
   std::string clauses;
   for (const std::string &clause : c.clauses)
     clauses += " " + clause;
+  if (v.segments)
+    clauses += " {attn.segments = " + std::to_string(v.segments) + "}";
   std::string types = v.finalState ? o + ", " + state : o;
   std::string results = v.finalState ? "(" + types + ")" : o;
   std::string names = v.finalState ? "%o, %s1" : "%o";
@@ -357,7 +363,7 @@ RandomProgram attn::fuzz::makeLinear(uint64_t seed) {
     options.linearForm = form;
     options.linearChunk = chunk;
   };
-  for (int n = 0; n < 3; ++n)
+  for (int n = 0; n < 5; ++n)
     program.calls.push_back(makeCall(random, d, drawSizes(random, d, &known)));
   return program;
 }

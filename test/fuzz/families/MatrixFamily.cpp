@@ -340,7 +340,7 @@ RandomProgram attn::fuzz::makeMatrixProduct(Random &random) {
   program.dtype = p.in;
   program.text = textOf(p);
   program.options = "no options";
-  for (int n = 0; n < 3; ++n)
+  for (int n = 0; n < 5; ++n)
     program.calls.push_back(makeCall(random, p));
   return program;
 }

@@ -90,7 +90,7 @@ RandomProgram attn::fuzz::makeMerge(Random &random) {
                  ") {\n  %o, %l = attn.merge %o1, %l1, %o2, %l2 : (" + o +
                  ", " + l + ", " + o + ", " + l + ") -> (" + o + ", " + l +
                  ")\n  return %o, %l : " + o + ", " + l + "\n}\n";
-  for (int n = 0; n < 3; ++n) {
+  for (int n = 0; n < 5; ++n) {
     Array shape(sizeOr(b, drawSize(random, 3)), sizeOr(h, drawSize(random, 4)),
                 sizeOr(s, drawSize(random, 70)),
                 sizeOr(dv, drawSize(random, 70)));

@@ -40,6 +40,15 @@ void attn::fuzz::hideSizes(Random &random,
       *size = -1;
 }
 
+std::vector<int64_t> attn::fuzz::loosen(Random &random,
+                                        std::vector<int64_t> sizes,
+                                        std::initializer_list<size_t> dims) {
+  for (size_t dim : dims)
+    if (random.oneIn(8))
+      sizes[dim] = -1;
+  return sizes;
+}
+
 double attn::fuzz::drawBetween(Random &random, double from, double to) {
   return from + (to - from) * double(random.next() >> 11) * 0x1p-53;
 }

@@ -69,6 +69,9 @@ DType drawType(Random &random);
 int64_t drawSize(Random &random, int64_t most, bool mayBeZero = false);
 /// Hides sizes from the compiler: none, all or some.
 void hideSizes(Random &random, std::initializer_list<int64_t *> sizes);
+/// Hides some more sizes of one operand, which others still tell.
+std::vector<int64_t> loosen(Random &random, std::vector<int64_t> sizes,
+                            std::initializer_list<size_t> dims);
 /// In [from, to).
 double drawBetween(Random &random, double from, double to);
 /// Numbers of the type in [from, to).
