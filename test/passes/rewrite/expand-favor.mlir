@@ -83,3 +83,30 @@ func.func @wide_projection(%q: tensor<1x2x9x16xbf16>, %w: tensor<5x16xf32>) -> t
       : (tensor<1x2x9x16xbf16>, tensor<1x2x9x16xbf16>, tensor<1x2x9x16xbf16>, tensor<5x16xf32>) -> tensor<1x2x9x16xbf16>
   return %o : tensor<1x2x9x16xbf16>
 }
+
+// With eps each logit is the logarithm of a feature plus eps, against the
+// largest product of a query with W, or of all keys; 0.25 is e^-1.38629436.
+// CHECK-LABEL: func @eps
+// CHECK:         linalg.generic {{.*}}["parallel", "parallel", "reduction", "reduction"]
+// CHECK:           arith.maximumf
+// CHECK:         %[[O:.*]], %[[LSE:.*]] = attn.gqa %{{.*}}, %{{.*}}, %{{.*}} scale(5.000000e-01) score {
+// CHECK:           arith.constant -1.38629436 : f32
+// CHECK:           math.exp
+// CHECK:           %[[LOG:.*]] = math.log
+// CHECK-NEXT:      %[[SUM:.*]] = arith.addf %{{.*}}, %[[LOG]]
+// CHECK-NEXT:      attn.yield %[[SUM]]
+// CHECK:         attn.gqa %{{.*}}, %{{.*}}, %[[O]] scale(5.000000e-01) align(top_left) score {
+// CHECK:           math.log
+// CHECK:           tensor.extract %[[LSE]]
+//
+// The published form has the number in place of its own.
+// TEXTBOOK-LABEL: func @eps
+// TEXTBOOK-NOT:     9.99999997E-7
+// TEXTBOOK:         arith.constant 2.500000e-01 : f32
+// TEXTBOOK-NOT:     math.log
+// TEXTBOOK:         attn.linear {{.*}} normalize(token)
+func.func @eps(%q: tensor<1x2x9x16xf32>, %w: tensor<5x16xf32>) -> tensor<1x2x9x16xf32> {
+  %o = attn.favor %q, %q, %q, %w kind(positive) eps(0.25)
+      : (tensor<1x2x9x16xf32>, tensor<1x2x9x16xf32>, tensor<1x2x9x16xf32>, tensor<5x16xf32>) -> tensor<1x2x9x16xf32>
+  return %o : tensor<1x2x9x16xf32>
+}
