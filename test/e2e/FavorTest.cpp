@@ -295,7 +295,7 @@ TEST_P(FavorTargets, KeysBehindTheLengthChangeNoBit) {
           makeProblem(favor, DType::f32, {2, 2, 1, 67, 67, 16, 5, 40},
                       size * sizeFor(favor.kind), 7);
       std::vector<uint8_t> bytes;
-      for (double unused : {NAN, 0.0, 50.0}) {
+      for (double unused : {double(NAN), 0.0, 50.0}) {
         for (Array *array : {&p.k, &p.v})
           for (int64_t b = 0; b < array->b; ++b)
             for (int64_t t = std::max<int64_t>(p.favor.lengths[size_t(b)], 0);
