@@ -144,9 +144,9 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     c3 value batch = query batch; c4 value heads = key heads; c5 key heads =
     query heads; c6 key head dim = query head dim; c7 value length = key length;
     c8 head dim of query >= 1; c9 output shape and type, c10 lse shape, which
-    may say ? for a size that is known; c11 offset has B entries; c12 lengths has B entries; c13 scale is finite
-    in the type of logits; c14 softcap is > 0 and finite in that type with its
-    reciprocal; c15 positions are given where they matter; c16 align and offset
+    may say ? for a size that is known; c11 offset has B entries; c12 lengths has
+    B entries; c13 scale is finite in the type of logits; c14 softcap is > 0 and
+    normal in that type, or in f32 if it is a value, and so is its reciprocal; c15 positions are given where they matter; c16 align and offset
     exclude each other; c17 mask is a list of mask attributes; c18 region
     arguments; c19 region result; c20 region operations; c21 captured tensors are
     not empty where they are read; c22 prefix has B entries; c23 prefix is there if and
@@ -155,7 +155,7 @@ def Attn_SoftmaxOp : Attn_SoftmaxFamilyOp<"softmax",
     there or neither, and no bias or select beside them; c29 with starts
     B = 1; c30 starts have an equal number of entries, at least 1; c31
     random_blocks is there if a mask needs it, and only if one reads it; c32 it
-    has 1 or Hq heads, at least one block, and a static R of at most 1024.
+    has 1 or Hq heads, at least one block, and a static R of at most 64.
 
     Example:
     ```mlir

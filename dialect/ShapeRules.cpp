@@ -194,23 +194,22 @@ LogicalResult attn::verifyDiscardableAttributes(Operation *op) {
   return success();
 }
 
-/// True if a finite number stays one in `type`.
-static bool isFiniteIn(FloatType type, APFloat number) {
+static APFloat roundTo(FloatType type, APFloat number) {
   bool losesInfo;
   number.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
                  &losesInfo);
-  return number.isFinite();
+  return number;
 }
 
 bool NumberRule::holds(const APFloat &number) const {
   switch (kind) {
   case Kind::Finite:
-    return isFiniteIn(type, number);
+    return roundTo(type, number).isFinite();
   case Kind::PositiveWithReciprocal:
-    // The reciprocal is what logits are multiplied by; where it is finite, the
-    // type does not round the number itself to 0.
-    return !number.isNegative() && isFiniteIn(type, number) &&
-           isFiniteIn(type, APFloat(1.0 / number.convertToDouble()));
+    // The reciprocal is what logits are multiplied by. A subnormal number
+    // would be 0 while compiled code runs.
+    return !number.isNegative() && roundTo(type, number).isNormal() &&
+           roundTo(type, APFloat(1.0 / number.convertToDouble())).isNormal();
   }
   llvm_unreachable("unknown rule kind");
 }
@@ -219,7 +218,7 @@ std::string NumberRule::getExpected() const {
   std::string name;
   llvm::raw_string_ostream(name) << type;
   return kind == Kind::Finite ? "a number that is finite in " + name
-                              : "a number > 0 that is finite in " + name +
+                              : "a number > 0 that is normal in " + name +
                                     " with its reciprocal";
 }
 
@@ -235,8 +234,8 @@ SmallVector<NumberRule> attn::getNumberRules(SoftmaxFamilyInterface op) {
   if (Value scale = op.getScaleValue())
     rules.push_back({Kind::Finite, scale, type, "scale"}); // c13
   if (Value cap = op.getSoftcapValue())
-    rules.push_back(
-        {Kind::PositiveWithReciprocal, cap, type, "softcap"}); // c14
+    rules.push_back({Kind::PositiveWithReciprocal, cap,
+                     cast<FloatType>(cap.getType()), "softcap"}); // c14
   return rules;
 }
 
@@ -275,7 +274,7 @@ LogicalResult attn::verifyProjectionType(Operation *op, Value projection,
 
 LogicalResult attn::verifyEps(Operation *op, const APFloat &eps,
                               FloatType type) {
-  if (!eps.isNegative() && isFiniteIn(type, eps))
+  if (!eps.isNegative() && roundTo(type, eps).isFinite())
     return success();
   return op->emitOpError() << "eps: expected a number >= 0 that is finite in "
                            << type << ", got " << eps.convertToDouble();

@@ -59,7 +59,7 @@ SmallVector<ShapeRule> getShapeRules(FavorOp op);
 struct NumberRule {
   enum class Kind {
     Finite,                ///< c13: finite in `type`
-    PositiveWithReciprocal ///< c14: > 0 and finite in `type`, as 1 / number is
+    PositiveWithReciprocal ///< c14: > 0 and normal in `type`, as 1 / number is
   };
   Kind kind;
   /// The operand, null where an attribute is meant.

@@ -84,7 +84,7 @@ struct BigBirdSpec {
   int64_t blocks = 0; ///< blocks of keys to draw from, at most 65536
   int64_t seed = 0;
   int64_t last = 0; ///< last blocks that see and are seen by all
-  /// Random blocks of keys for each block of queries, at most 1024, from an
+  /// Random blocks of keys for each block of queries, at most 64, from an
   /// argument random_blocks of Hq x blocks x so many i64, in place of `random`
   /// and `blocks`.
   std::optional<int64_t> table = std::nullopt;

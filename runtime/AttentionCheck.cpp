@@ -111,6 +111,11 @@ static bool isFiniteIn(DType dtype, double number) {
                              : std::isfinite(static_cast<float>(number));
 }
 
+static bool isNormalIn(DType dtype, double number) {
+  return dtype == DType::f64 ? std::isnormal(number)
+                             : std::isnormal(static_cast<float>(number));
+}
+
 static std::string formatNumber(double number) {
   char text[40];
   std::snprintf(text, sizeof text, "%g", number);
@@ -128,10 +133,10 @@ Result<void> SpecCheck::checkNumbers() const {
   if (!isNumber(spec.softcap))
     return {};
   double softcap = spec.softcap.number();
-  if (!(softcap > 0) || !isFiniteIn(spec.dtype, softcap) ||
-      !isFiniteIn(spec.dtype, 1 / softcap))
+  if (!(softcap > 0) || !isNormalIn(spec.dtype, softcap) ||
+      !isNormalIn(spec.dtype, 1 / softcap))
     return fieldError("softcap",
-                      "a number > 0 that is finite in " + type +
+                      "a number > 0 that is normal in " + type +
                           " with its reciprocal",
                       formatNumber(softcap));
   return {};
@@ -161,12 +166,12 @@ Result<void> SpecCheck::checkBigBird() const {
        {std::tuple{"block", mask.block, 1, most},
         {"window", mask.window, 0, most},
         {"global", mask.global, 0, most},
-        {"random", mask.random, 0, 1024},
+        {"random", mask.random, 0, 64},
         {"blocks", mask.blocks,
          mask.random > 0 || (mask.last > 0 && !mask.table) ? 1 : 0, 65536},
         {"seed", mask.seed, 0, UINT32_MAX},
         {"last", mask.last, 0, most},
-        {"table", mask.table.value_or(0), 0, 1024}})
+        {"table", mask.table.value_or(0), 0, 64}})
     if (number < low || number > high)
       return fieldError(std::string("bigBird.") + field,
                         "a number from " + std::to_string(low) + " to " +

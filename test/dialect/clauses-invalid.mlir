@@ -349,7 +349,7 @@ func.func @c32_blocks(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %t: tens
 // -----
 
 func.func @c32_dynamic_number(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %t: tensor<4x3x?xi32>) {
-  // expected-error @below {{'attn.gqa' op random_blocks: expected a static number of at most 1024 random blocks, got 'tensor<4x3x?xi32>'}}
+  // expected-error @below {{'attn.gqa' op random_blocks: expected a static number of at most 64 random blocks, got 'tensor<4x3x?xi32>'}}
   %o = attn.gqa %q, %k, %k align(top_left)
       mask(#attn.bigbird<block = 2, window = 0, global = 0>)
       random_blocks(%t : tensor<4x3x?xi32>)

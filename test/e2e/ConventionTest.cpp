@@ -384,11 +384,12 @@ TEST(Reference, RoundsOnce) {
       {{-1 - step, -1 - step, -1 - step, -1 - step, -1, -1, -2, -tiny},
        -1 - step},
       {{0x1.fep127, 0x1.fep127}, 0x1.fep127},
-      // Subnormal: the mean of 3 and 4 steps, a tie, and of 1 and 2 of them.
-      {{0x3p-133, 0x4p-133}, 0x4p-133},
-      {{0x1p-133, 0x2p-133}, 0x2p-133},
-      {{0x1p-133, 0}, 0},
-      {{-0x1p-133, -0x1p-133, -0x1p-133, 0}, -0x1p-133}};
+      // The smallest numbers: the mean of 131 and 132 steps, a tie. What is
+      // subnormal counts as 0, as a value and as a mean.
+      {{0x83p-133, 0x84p-133}, 0x84p-133},
+      {{-0x81p-133, -0x80p-133}, -0x80p-133},
+      {{0x80p-133, 0}, 0},
+      {{0x7fp-133, 0x100p-133}, 0x80p-133}};
   for (const auto &[values, expected] : cases) {
     Arguments in;
     in.add(DType::bf16, {1, 1, 1, 1}, {1});

@@ -102,10 +102,10 @@ static void check_results(void) {
 static void check_numbers(void) {
   int64_t o_sizes[4];
   expect("softcap of 0", capped_plan(&q, 0.0f, o_sizes), ATTN_INVALID_ARGUMENT,
-         "'attn.softmax' op softcap: expected a number > 0 that is finite in "
+         "'attn.softmax' op softcap: expected a number > 0 that is normal in "
          "f32 with its reciprocal, got 0");
   expect("softcap of -2.5", capped(&q, -2.5f, &o, 1), ATTN_INVALID_ARGUMENT,
-         "'attn.softmax' op softcap: expected a number > 0 that is finite in "
+         "'attn.softmax' op softcap: expected a number > 0 that is normal in "
          "f32 with its reciprocal, got -2.5");
   expect("softcap of 50", capped_plan(&q, 50.0f, o_sizes), ATTN_OK, "");
 }

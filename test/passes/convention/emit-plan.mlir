@@ -110,7 +110,7 @@ func.func @broadcast(%q: tensor<1x1x?x4xf32>, %k: tensor<1x1x3x4xf32>,
 // negative in what the plan returns. One that a tensor holds has none.
 // CHECK-LABEL: func.func @numbers.plan(
 // CHECK-SAME:    %[[IN:[^:]*]]: !llvm.ptr, %[[OUT:[^:]*]]: !llvm.ptr) -> i64
-// CHECK-SAME:    attn.rules = ["'attn.softmax' op scale: expected a number that is finite in f32", "'attn.softmax' op softcap: expected a number > 0 that is finite in f32 with its reciprocal"]
+// CHECK-SAME:    attn.rules = ["'attn.softmax' op scale: expected a number that is finite in f32", "'attn.softmax' op softcap: expected a number > 0 that is normal in f32 with its reciprocal"]
 // CHECK-DAG:     %[[AT:.*]] = llvm.getelementptr %[[IN]][4]
 // CHECK-DAG:     %[[WORD:.*]] = llvm.load %[[AT]]
 // CHECK-DAG:     %[[BITS:.*]] = arith.trunci %[[WORD]] : i64 to i32

@@ -1,17 +1,14 @@
 // RUN: attn-opt %s --attn-guard-numbers | FileCheck %s
 
-// What a tensor holds, no plan can look at: a softcap that is not above 0 and
-// finite, or whose reciprocal is not, is NaN.
+// What a tensor holds, no plan can look at: a softcap that is not a normal number
+// above 0, or whose reciprocal is not, is NaN.
 // CHECK-LABEL: func.func @element(
 // CHECK:         %[[C:.*]] = tensor.extract
-// CHECK-DAG:     %[[BELOW:.*]] = arith.cmpf olt, %[[C]], %{{.*}} : f32
-// CHECK-DAG:     %[[ABOVE:.*]] = arith.cmpf olt, %{{.*}}, %[[C]] : f32
-// CHECK:         %[[BOTH:.*]] = arith.andi %[[BELOW]], %[[ABOVE]]
-// CHECK:         %[[WIDE:.*]] = arith.extf %[[C]] : f32 to f64
-// CHECK:         %[[RECIPROCAL:.*]] = arith.divf %{{.*}}, %[[WIDE]] : f64
-// CHECK:         %[[ROUNDED:.*]] = arith.truncf %[[RECIPROCAL]] : f64 to f32
-// CHECK:         %[[FINITE:.*]] = arith.cmpf olt, %[[ROUNDED]]
-// CHECK:         %[[HOLDS:.*]] = arith.andi %[[BOTH]], %[[FINITE]]
+// CHECK-DAG:     %[[LEAST:.*]] = arith.constant 1.17549435E-38 : f32
+// CHECK-DAG:     %[[MOST:.*]] = arith.constant 8.50705917E+37 : f32
+// CHECK-DAG:     %[[ABOVE:.*]] = arith.cmpf ole, %[[LEAST]], %[[C]] : f32
+// CHECK-DAG:     %[[BELOW:.*]] = arith.cmpf ole, %[[C]], %[[MOST]] : f32
+// CHECK:         %[[HOLDS:.*]] = arith.andi %[[ABOVE]], %[[BELOW]]
 // CHECK:         %[[SAFE:.*]] = arith.select %[[HOLDS]], %[[C]], %{{.*}} : f32
 // CHECK:         attn.softmax {{.*}} softcap(%[[SAFE]] : f32)
 func.func @element(%q: tensor<1x1x?x4xf32>, %x: tensor<f32>)
@@ -27,9 +24,9 @@ func.func @element(%q: tensor<1x1x?x4xf32>, %x: tensor<f32>)
 // 0 or negative.
 // CHECK-LABEL: func.func @both(
 // CHECK:         %[[C:.*]] = tensor.extract
-// CHECK-NOT:     arith.divf
+// CHECK:         arith.cmpf ole, %{{.*}}, %[[C]]
 // CHECK:         %[[SCALE:.*]] = arith.select %{{.*}}, %[[C]]
-// CHECK:         arith.divf
+// CHECK:         arith.cmpf ole, %{{.*}}, %[[C]]
 // CHECK:         %[[CAP:.*]] = arith.select %{{.*}}, %[[C]]
 // CHECK:         attn.gqa {{.*}} scale(%[[SCALE]] : f32) softcap(%[[CAP]] : f32)
 func.func @both(%q: tensor<1x2x?x4xf32>, %k: tensor<1x1x?x4xf32>,
