@@ -59,6 +59,19 @@ TEST(Random, uniform_stays_in_range) {
   EXPECT_NEAR(sum / 100000, 0.5, 5e-3);
 }
 
+// The operands of attn-run are the same for ever.
+TEST(Random, a_stream_has_a_key_of_its_own) {
+  for (uint64_t seed : {1, 7})
+    for (uint64_t stream : {0, 1, 2, 3, 12345}) {
+      uint64_t key =
+          CounterRandom::bits(CounterRandom::bits(seed, 0) ^ stream, 0);
+      for (uint64_t counter : {0, 5})
+        EXPECT_EQ(CounterRandom(seed, stream).uniform(counter),
+                  double(CounterRandom::bits(key, counter) >> 11) * 0x1p-53)
+            << seed << " " << stream;
+    }
+}
+
 TEST(Random, integers_cover_their_range) {
   CounterRandom random(3, 0);
   int count[5] = {};

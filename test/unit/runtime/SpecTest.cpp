@@ -147,6 +147,13 @@ TEST(Spec, files) {
   EXPECT_THAT(errorOf("@"), HasSubstr("expected a path"));
 }
 
+TEST(Spec, words_are_booleans_only) {
+  EXPECT_TRUE(parseInputSpec("2xi1=true,false").ok());
+  for (const char *text : {"2xi32=true,false", "index=true", "2xi8=false,1",
+                           "2xi64=true", "f32=false"})
+    EXPECT_FALSE(parseInputSpec(text).ok()) << text;
+}
+
 TEST(Spec, malformed) {
   EXPECT_THAT(errorOf(""), HasSubstr("expected @file.npy or a type"));
   EXPECT_THAT(errorOf("="), HasSubstr("expected @file.npy or a type"));
