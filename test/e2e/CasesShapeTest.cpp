@@ -36,7 +36,8 @@ TEST_P(Cases, A20_GroupedHeadsAreRepeated) {
 
 TEST_P(Cases, A21_RatiosThatAreNoPowersOfTwo) {
   for (int64_t ratio : {3, 5, 6, 7})
-    for (int64_t sq : {1, 37}) {
+    // 5 and 9 rows leave the last tile of a group with fewer heads.
+    for (int64_t sq : {1, 5, 9, 37}) {
       int64_t skv = 41;
       Values v(size_t(2 * skv)), want;
       std::fill(v.begin() + skv, v.end(), 1.0);
