@@ -307,8 +307,8 @@ static RandomCall makeCall(Random &random, const Product &p) {
   for (auto [letter, size] : e)
     call.sizes += std::string(1, letter) + " " + std::to_string(size) + " ";
   std::vector<std::vector<double>> results = multiply(p, e, *operands);
-  // What is rounded to a narrow type on its way counts as rounded to it.
-  DType precision = p.before.empty() || p.in == DType::f32 ? p.out : p.in;
+  // What comes before the product is rounded to the type of its operands.
+  DType precision = p.before.empty() ? p.out : p.in;
   uint64_t seed = random.next();
   for (size_t n : {0, 1}) {
     bool isLast = n == 1;
