@@ -15,7 +15,7 @@ func.func @gqa_c10_of_f64(%q: tensor<2x4x?x8xf64>,
 
 func.func @gqa_c14_of_f64(%q: tensor<2x4x?x8xf64>,
     %k: tensor<2x4x?x8xf64>, %v: tensor<2x4x?x8xf64>) {
-  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in 'f64' with its reciprocal, got 5.000000e-310}}
+  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in f64 with its reciprocal, got 5.000000e-310}}
   %o = attn.gqa %q, %k, %v softcap(5.0e-310)
       : (tensor<2x4x?x8xf64>, tensor<2x4x?x8xf64>, tensor<2x4x?x8xf64>)
       -> tensor<2x4x?x8xf64>
@@ -84,7 +84,7 @@ func.func @softmax_c10_of_f64(%q: tensor<2x4x?x8xf64>,
 
 func.func @softmax_c14_of_f64(%q: tensor<2x4x?x8xf64>,
     %k: tensor<2x4x?x8xf64>, %v: tensor<2x4x?x8xf64>) {
-  // expected-error @below {{'attn.softmax' op softcap: expected a number > 0 that is normal in 'f64' with its reciprocal, got 5.000000e-310}}
+  // expected-error @below {{'attn.softmax' op softcap: expected a number > 0 that is normal in f64 with its reciprocal, got 5.000000e-310}}
   %o = attn.softmax %q, %k, %v softcap(5.0e-310)
       : (tensor<2x4x?x8xf64>, tensor<2x4x?x8xf64>, tensor<2x4x?x8xf64>)
       -> tensor<2x4x?x8xf64>

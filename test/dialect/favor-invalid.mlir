@@ -214,7 +214,7 @@ func.func @favor_v8_negative(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @favor_v8_infinite(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                              %v: tensor<2x4x?x8xf32>, %w: tensor<32x8xf32>) {
-  // expected-error @below {{'attn.favor' op scale: expected a number that is finite in 'f32', got 1.000000e+39}}
+  // expected-error @below {{'attn.favor' op scale: expected a number that is finite in f32, got 1.000000e+39}}
   %o = attn.favor %q, %k, %v, %w kind(positive) scale(1.0e+39)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<32x8xf32>) -> tensor<2x4x?x8xf32>
   return

@@ -220,7 +220,7 @@ func.func @feature_map_f6_projection(%x: tensor<1x2x?x8xf32>,
 // -----
 
 func.func @feature_map_f7(%x: tensor<1x2x?x8xf32>) {
-  // expected-error @below {{'attn.feature_map' op scale: expected a number that is finite in 'f32', got nan}}
+  // expected-error @below {{'attn.feature_map' op scale: expected a number that is finite in f32, got nan}}
   %y = attn.feature_map %x feature(#attn.elu1) scale(0x7FF8000000000000)
       : tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
   return
@@ -229,7 +229,7 @@ func.func @feature_map_f7(%x: tensor<1x2x?x8xf32>) {
 // -----
 
 func.func @feature_map_f7_f32(%x: tensor<1x2x?x8xf32>) {
-  // expected-error @below {{'attn.feature_map' op scale: expected a number that is finite in 'f32', got -1.000000e+39}}
+  // expected-error @below {{'attn.feature_map' op scale: expected a number that is finite in f32, got -1.000000e+39}}
   %y = attn.feature_map %x feature(#attn.elu1) scale(-1.0e+39)
       : tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
   return

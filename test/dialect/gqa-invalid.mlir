@@ -228,7 +228,7 @@ func.func @gqa_c12_type(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c13(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                    %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in 'f32', got}}
+  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in f32, got}}
   %o = attn.gqa %q, %k, %v scale(0x7FF0000000000000)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -239,7 +239,7 @@ func.func @gqa_c13(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c13_nan(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                        %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in 'f32', got}}
+  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in f32, got}}
   %o = attn.gqa %q, %k, %v scale(0x7FF8000000000000)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -251,7 +251,7 @@ func.func @gqa_c13_nan(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 func.func @gqa_c13_beyond_f32(%q: tensor<2x4x?x8xf32>,
                               %k: tensor<2x4x?x8xf32>,
                               %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in 'f32', got -1.000000e+300}}
+  // expected-error @below {{'attn.gqa' op scale: expected a number that is finite in f32, got -1.000000e+300}}
   %o = attn.gqa %q, %k, %v scale(-1.0e300)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -262,7 +262,7 @@ func.func @gqa_c13_beyond_f32(%q: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c14_zero(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                         %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in 'f32' with its reciprocal, got}}
+  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in f32 with its reciprocal, got}}
   %o = attn.gqa %q, %k, %v softcap(0.0)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -273,7 +273,7 @@ func.func @gqa_c14_zero(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c14_negative(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                             %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in 'f32' with its reciprocal, got}}
+  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in f32 with its reciprocal, got}}
   %o = attn.gqa %q, %k, %v softcap(-30.0)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -284,7 +284,7 @@ func.func @gqa_c14_negative(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @gqa_c14_infinite(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                             %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in 'f32' with its reciprocal, got}}
+  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in f32 with its reciprocal, got}}
   %o = attn.gqa %q, %k, %v softcap(0x7FF0000000000000)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -296,7 +296,7 @@ func.func @gqa_c14_infinite(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 func.func @gqa_c14_beyond_f32(%q: tensor<2x4x?x8xf32>,
                               %k: tensor<2x4x?x8xf32>,
                               %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in 'f32' with its reciprocal, got 1.000000e+300}}
+  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in f32 with its reciprocal, got 1.000000e+300}}
   %o = attn.gqa %q, %k, %v softcap(1.0e300)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>
@@ -308,7 +308,7 @@ func.func @gqa_c14_beyond_f32(%q: tensor<2x4x?x8xf32>,
 func.func @gqa_c14_reciprocal(%q: tensor<2x4x?x8xf32>,
                               %k: tensor<2x4x?x8xf32>,
                               %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in 'f32' with its reciprocal, got 2.900000e-39}}
+  // expected-error @below {{'attn.gqa' op softcap: expected a number > 0 that is normal in f32 with its reciprocal, got 2.900000e-39}}
   %o = attn.gqa %q, %k, %v softcap(2.9e-39)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>)
       -> tensor<2x4x?x8xf32>

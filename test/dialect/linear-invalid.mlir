@@ -436,7 +436,7 @@ func.func @linear_l13_state_type(%q: tensor<2x4x?x8xbf16>) {
 
 func.func @linear_l14(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                       %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.linear' op scale: expected a number that is finite in 'f32', got INF}}
+  // expected-error @below {{'attn.linear' op scale: expected a number that is finite in f32, got INF}}
   %o = attn.linear %q, %k, %v scale(0x7FF0000000000000)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>) -> tensor<2x4x?x8xf32>
   return
@@ -446,7 +446,7 @@ func.func @linear_l14(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
 
 func.func @linear_l14_f32(%q: tensor<2x4x?x8xf32>, %k: tensor<2x4x?x8xf32>,
                           %v: tensor<2x4x?x8xf32>) {
-  // expected-error @below {{'attn.linear' op scale: expected a number that is finite in 'f32', got 1.000000e+39}}
+  // expected-error @below {{'attn.linear' op scale: expected a number that is finite in f32, got 1.000000e+39}}
   %o = attn.linear %q, %k, %v scale(1.0e+39)
       : (tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>, tensor<2x4x?x8xf32>) -> tensor<2x4x?x8xf32>
   return

@@ -32,7 +32,7 @@ func.func @softcap_beyond_f32(
     %q: memref<64x48xf32>, %k: memref<?x64xf32>, %v: memref<?x32xf32>,
     %acc: memref<32x48xf32>, %max: memref<48xf32>, %sum: memref<48xf32>,
     %x: index) {
-  // expected-error @below {{'attn.online_softmax' op softcap: expected a number > 0 that is normal in 'f32' with its reciprocal, got 1.000000e+300}}
+  // expected-error @below {{'attn.online_softmax' op softcap: expected a number > 0 that is normal in f32 with its reciprocal, got 1.000000e+300}}
   attn.online_softmax
       ins(%q, %k, %v : memref<64x48xf32>, memref<?x64xf32>, memref<?x32xf32>)
       outs(%acc, %max, %sum : memref<32x48xf32>, memref<48xf32>, memref<48xf32>)

@@ -152,7 +152,7 @@ TEST(BuildAttention, compiles_whatever_it_builds) {
       [](AttentionSpec &spec) { spec.scale = 1e-300; },
       [](AttentionSpec &spec) { spec.scale = atCall; },
       [](AttentionSpec &spec) { spec.softcap = 30; },
-      [](AttentionSpec &spec) { spec.softcap = 1e38; },
+      [](AttentionSpec &spec) { spec.softcap = 0x1p126; },
       [](AttentionSpec &spec) {
         spec.position = Position::topLeft;
         spec.causal = true;
