@@ -42,6 +42,11 @@ static Pair emitInner(const PairMath &m, Value x) {
   return m.fastTwoSum(x, m.mul(x, series));
 }
 
+// 2 / sqrt(pi), the slope of erf at 0.
+static constexpr double kSlope = 1.1283791670955126;
+// Below it erf is a line to the last place, and x series may be subnormal.
+static constexpr double kLine = 0x1p-30;
+
 namespace {
 /// erfc(x) = 2^n value
 struct Outer {
@@ -84,7 +89,9 @@ Value attn::emitErf(const PairMath &m, Value x) {
   Value magnitude = m.abs(x);
   Outer outer = emitOuter(m, magnitude);
   Value far = m.sub(m.f(1.0), m.scale(m.sum(outer.value), outer.n));
+  Value near = m.select(m.compare(CmpFPredicate::OLT, magnitude, kLine),
+                        m.mul(x, m.f(kSlope)), m.sum(emitInner(m, x)));
   // A NaN is near, which keeps it.
   return m.select(m.compare(CmpFPredicate::OGE, magnitude, 0.5),
-                  m.withSign(far, m.signOf(x)), m.sum(emitInner(m, x)));
+                  m.withSign(far, m.signOf(x)), near);
 }

@@ -5,6 +5,7 @@
 // one binade or two, samples of all others and of f64, and the special values.
 
 #include "runtime/Engine.h"
+#include "test/unit/passes/FloatMode.h"
 
 #include <gtest/gtest.h>
 
@@ -123,7 +124,11 @@ protected:
     double worst = 0;
     T worstAt = 0;
     for (size_t k = 0; k < ys.size(); ++k) {
-      double error = ulps(ys[k], function.exact(xs[k]));
+      long double exact =
+          function.exact(flushed(std::numeric_limits<T>::min_exponent, xs[k]));
+      // An infinity is the value at a pole.
+      double error =
+          std::isinf(exact) && ys[k] == exact ? 0 : ulps(ys[k], exact);
       if (!(error <= worst)) {
         worst = error;
         worstAt = xs[k];
@@ -265,7 +270,8 @@ TEST_P(VectorMath, Exp2OfF64) {
   expectValues<double>("exp2", {{0, 1},
                                 {10, 1024},
                                 {-1022, 0x1p-1022},
-                                {-1074, 0x1p-1074},
+                                {-1022.5, 0},
+                                {-1074, 0},
                                 {1023, 0x1p1023},
                                 {1024, kInfinity},
                                 {kInfinity, kInfinity},
