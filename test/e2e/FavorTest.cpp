@@ -314,7 +314,9 @@ TEST_P(FavorTargets, KeysBehindTheLengthChangeNoBit) {
 
 TEST_P(FavorTargets, LaterKeysChangeNoBitBefore) {
   for (const FavorCase &favor : favorCases()) {
-    if (!favor.causal || favor.lengths)
+    // The published eps is added beside a maximum over all keys.
+    bool readsLaterKeys = favor.eps && favor.kind != FavorKind::Relu;
+    if (!favor.causal || favor.lengths || readsLaterKeys)
       continue;
     const FavorSizes s = {2, 2, 1, 67, 67, 16, 5, 40};
     FavorProblem p = makeProblem(favor, DType::f32, s, 1.0, 7);

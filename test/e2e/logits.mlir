@@ -8,11 +8,10 @@
 // RUN: attn-run %s --function=softcap --device=reference --input=1x1x1x1xf32=1 --input=1x1x3x1xf32=2,1,nan --input=1x1x3x1xf32=1,2,nan --input=1xi64=2 --expect=1x1x1x1xf32=1.4955874
 // RUN: attn-run %s --function=softcap --device=cpu --input=1x1x1x1xf32=1 --input=1x1x3x1xf32=2,1,nan --input=1x1x3x1xf32=1,2,nan --input=1xi64=2 --expect=1x1x1x1xf32=1.4955874
 
-// The largest and the smallest numbers that f32 holds as they have to be: the
-// logits are 1 and 0, then 1 and 0 again (a cap far above them), then at most
-// 3e-39, which is 0.
-// RUN: attn-run %s --function=largest_scale --device=reference --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=2.938736e-39,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.7310586
-// RUN: attn-run %s --function=largest_scale --device=cpu --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=2.938736e-39,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.7310586
+// The largest and the smallest numbers that may stand there: the logits are 4
+// and 0, then 1 and 0 (a cap far above them), then at most 1.2e-38, which is 0.
+// RUN: attn-run %s --function=largest_scale --device=reference --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=1.1754944e-38,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.9820138
+// RUN: attn-run %s --function=largest_scale --device=cpu --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=1.1754944e-38,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.9820138
 // RUN: attn-run %s --function=largest_softcap --device=reference --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=1,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.7310586
 // RUN: attn-run %s --function=largest_softcap --device=cpu --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=1,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.7310586
 // RUN: attn-run %s --function=smallest_softcap --device=reference --input=1x1x1x1xf32=1 --input=1x1x2x1xf32=1,0 --input=1x1x2x1xf32=1,0 --expect=1x1x1x1xf32=0.5
@@ -52,7 +51,7 @@ func.func @largest_scale(%q: tensor<1x1x1x1xf32>, %k: tensor<1x1x?x1xf32>,
 func.func @largest_softcap(%q: tensor<1x1x1x1xf32>, %k: tensor<1x1x?x1xf32>,
                            %v: tensor<1x1x?x1xf32>)
     -> tensor<1x1x1x1xf32> {
-  %o = attn.softmax %q, %k, %v softcap(3.4028234e38)
+  %o = attn.softmax %q, %k, %v softcap(8.5070592e37)
       : (tensor<1x1x1x1xf32>, tensor<1x1x?x1xf32>, tensor<1x1x?x1xf32>)
       -> tensor<1x1x1x1xf32>
   return %o : tensor<1x1x1x1xf32>
@@ -61,7 +60,7 @@ func.func @largest_softcap(%q: tensor<1x1x1x1xf32>, %k: tensor<1x1x?x1xf32>,
 func.func @smallest_softcap(%q: tensor<1x1x1x1xf32>, %k: tensor<1x1x?x1xf32>,
                             %v: tensor<1x1x?x1xf32>)
     -> tensor<1x1x1x1xf32> {
-  %o = attn.softmax %q, %k, %v softcap(2.94e-39)
+  %o = attn.softmax %q, %k, %v softcap(1.1754944e-38)
       : (tensor<1x1x1x1xf32>, tensor<1x1x?x1xf32>, tensor<1x1x?x1xf32>)
       -> tensor<1x1x1x1xf32>
   return %o : tensor<1x1x1x1xf32>
