@@ -113,7 +113,7 @@ Cost attn::estimateChain(const ChainShape &s, const TargetInfo &target) {
   cost +=
       estimateProduct(s.batch, s.rows, s.keys, s.columns, s.element, target);
   // Each operation between them reads and writes all pairs.
-  double pairs = double(s.batch) * double(s.rows) * double(s.keys);
+  double pairs = s.batch * double(s.rows) * double(s.keys);
   double bytes = 2 * pairs * getBytes(s.element);
   cost += {double(s.passes) * pairs,
            double(s.passes) * bytes / getRates(target).memory};
@@ -271,7 +271,7 @@ LinearProblem attn::getLinearProblem(LinearOp op) {
   };
   LinearProblem shape;
   Value heads = op.hasGroupedValues() ? op.getValue() : op.getQuery();
-  shape.heads = getSize(heads, 0, 1) * getSize(heads, 1, 1);
+  shape.heads = double(getSize(heads, 0, 1)) * double(getSize(heads, 1, 1));
   shape.queries = getSize(op.getQuery(), 2, kUnknownLength);
   shape.keys = getSize(op.getKey(), 2, kUnknownLength);
   shape.features = op.getNumFeatures();

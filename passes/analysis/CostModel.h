@@ -52,7 +52,9 @@ struct Cost {
 /// (A B) C with A of rows x features, B of features x keys and C of keys x
 /// columns, `batch` times.
 struct ChainShape {
-  int64_t batch = 1, rows = 1, keys = 1, features = 1, columns = 1;
+  /// A product of sizes, which may be beyond 64 bits.
+  double batch = 1;
+  int64_t rows = 1, keys = 1, features = 1, columns = 1;
   /// Elementwise operations between the products.
   int64_t passes = 0;
   /// The type in which the operands are read.
@@ -63,7 +65,9 @@ struct ChainShape {
 struct LinearProblem {
   enum class Decay { none, scalar, perFeature };
 
-  int64_t heads = 1, queries = 1, keys = 1, features = 1, columns = 1;
+  /// Heads of all batch entries, which may be beyond 64 bits.
+  double heads = 1;
+  int64_t queries = 1, keys = 1, features = 1, columns = 1;
   Type element;
   bool isCausal = true;
   bool hasTransition = false; ///< beta, or a and b

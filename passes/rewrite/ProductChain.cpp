@@ -48,7 +48,7 @@ ChainShape ProductChain::getShape() const {
   };
   ChainShape shape;
   for (unsigned loop : batch)
-    shape.batch *= getKnown(loop, 1);
+    shape.batch *= double(getKnown(loop, 1));
   shape.rows = getKnown(row, kUnknownLength);
   shape.keys = getKnown(key, kUnknownLength);
   shape.features = getKnown(feature, kUnknownWidth);

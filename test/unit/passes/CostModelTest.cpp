@@ -4,7 +4,11 @@
 
 #include "passes/analysis/CostModel.h"
 
+#include "dialect/Attn.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
 
 using namespace mlir;
@@ -87,6 +91,26 @@ TEST_F(CostModel, never_pays_for_one_row) {
   // 2 p (m + dv) is less than 2 m dv (1 + p) for all p.
   EXPECT_FALSE(findCrossover(
       [&](int64_t keys) { return pays({1, 1, keys, 64, 64, 0, f32}, avx2); }));
+}
+
+// Sizes that no machine has are types all the same.
+TEST_F(CostModel, counts_more_heads_than_an_integer_holds) {
+  context.loadDialect<AttnDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+    !qk = tensor<9223372036854775807x9223372036854775807x2x2xf32>
+    func.func @f(%q: !qk) -> !qk {
+      %o = attn.linear %q, %q, %q causal : (!qk, !qk, !qk) -> !qk
+      return %o : !qk
+    })",
+                                                             &context);
+  ASSERT_TRUE(module);
+  LinearOp op;
+  module->walk([&](LinearOp found) { op = found; });
+  LinearProblem problem = getLinearProblem(op);
+  EXPECT_EQ(problem.heads, 0x1p126);
+  problem.heads = 1;
+  EXPECT_EQ(estimateLinear(getLinearProblem(op), avx2).chunk->flops,
+            0x1p126 * estimateLinear(problem, avx2).chunk->flops);
 }
 
 TEST_F(CostModel, counts_the_forms_of_linear_attention) {
