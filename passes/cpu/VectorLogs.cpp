@@ -36,14 +36,11 @@ static Pair emitLogOfRatio(const PairMath &m, const Pair &s) {
 
 LogParts attn::emitLogParts(const PairMath &m, const Pair &x, Value more) {
   const MathConstants &c = m.constants;
-  Value isTiny = m.compare(CmpFPredicate::OLT, x.hi, 0x1p-1022);
-  Value scaled = m.select(isTiny, m.mul(x.hi, m.f(0x1p52)), x.hi);
-  Value bias = m.select(isTiny, m.f(-52.0), m.f(0.0));
   // x = 2^n y with y in [sqrt(1/2), sqrt(2)).
-  Value bits = m.op<arith::SubIOp>(m.toInt(scaled), m.i(c.rootHalfBits));
+  Value bits = m.op<arith::SubIOp>(m.toInt(x.hi), m.i(c.rootHalfBits));
   Value exponent = m.op<arith::ShRSIOp>(bits, m.i(c.fractionBits));
   Value shifted = m.toFloat(m.op<arith::AddIOp>(exponent, m.i(c.roundBits())));
-  Value n = m.add(m.sub(shifted, m.f(c.round())), bias);
+  Value n = m.sub(shifted, m.f(c.round()));
   Value fraction = m.both(bits, m.i((int64_t(1) << c.fractionBits) - 1));
   Value y = m.toFloat(m.op<arith::AddIOp>(fraction, m.i(c.rootHalfBits)));
   Pair f{m.sub(y, m.f(1.0)), Value()};

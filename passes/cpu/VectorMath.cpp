@@ -148,18 +148,13 @@ Value attn::emitTanh(const KernelBuilder &kb, Value x) {
 Value attn::emitLog(const KernelBuilder &kb, Value x) {
   MathBuilder m(kb, x.getType());
   const MathConstants &c = m.constants;
-  // Subnormals are scaled into the normal range.
-  Value isTiny = m.compare(CmpFPredicate::OLT, x, std::ldexp(1.0, 1 - c.bias));
-  Value larger = kb.mulf(x, m.f(std::ldexp(1.0, c.fractionBits)));
-  Value scaled = kb.select(isTiny, larger, x);
-  Value bias = kb.select(isTiny, m.f(-c.fractionBits), m.f(0.0));
   // x = 2^n y with y in [sqrt(1/2), sqrt(2)): subtract the bits of sqrt(1/2)
   // before the exponent is split off.
-  Value bits = m.op<arith::SubIOp>(m.toInt(scaled), m.i(c.rootHalfBits));
+  Value bits = m.op<arith::SubIOp>(m.toInt(x), m.i(c.rootHalfBits));
   Value exponent = m.op<arith::ShRSIOp>(bits, m.i(c.fractionBits));
   // An integer to a float the way a float is rounded to one, but backwards.
   Value shifted = m.toFloat(m.op<arith::AddIOp>(exponent, m.i(c.roundBits())));
-  Value n = kb.addf(kb.subf(shifted, m.f(c.round())), bias);
+  Value n = kb.subf(shifted, m.f(c.round()));
   Value fractionMask = m.i((int64_t(1) << c.fractionBits) - 1);
   Value y = m.toFloat(m.op<arith::AddIOp>(
       m.op<arith::AndIOp>(bits, fractionMask), m.i(c.rootHalfBits)));

@@ -197,9 +197,7 @@ Value attn::emitCbrt(const PairMath &m, Value x) {
   // |x| = 2^(3k) z with z in [0.35, 2.83].
   const MathConstants &c = m.constants;
   Value magnitude = m.abs(x);
-  Value isTiny = m.compare(CmpFPredicate::OLT, magnitude, 0x1p-1022);
-  Value scaled = m.select(isTiny, m.mul(magnitude, m.f(0x1p54)), magnitude);
-  Value bits = m.op<arith::SubIOp>(m.toInt(scaled), m.i(c.rootHalfBits));
+  Value bits = m.op<arith::SubIOp>(m.toInt(magnitude), m.i(c.rootHalfBits));
   Value exponent = m.op<arith::ShRSIOp>(bits, m.i(c.fractionBits));
   Value n = m.sub(m.toFloat(m.op<arith::AddIOp>(exponent, m.i(c.roundBits()))),
                   m.f(c.round()));
@@ -226,10 +224,9 @@ Value attn::emitCbrt(const PairMath &m, Value x) {
     Value excess = m.add(m.sub(cube.hi, z), cube.lo);
     t = m.sub(t, m.div(excess, m.mul(m.f(3.0), square.hi)));
   }
-  k = m.select(isTiny, m.op<arith::SubIOp>(k, m.i(18)), k);
   Value result = m.withSign(m.mul(t, m.power(k)), m.signOf(x));
-  // 0, infinity and NaN stay.
+  // 0, infinity and NaN stay. The sum makes a subnormal number 0.
   Value isProper = m.both(m.compare(CmpFPredicate::OGT, magnitude, 0.0),
                           m.compare(CmpFPredicate::OLT, magnitude, kInfinity));
-  return m.select(isProper, result, x);
+  return m.select(isProper, result, m.add(x, x));
 }

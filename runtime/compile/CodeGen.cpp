@@ -29,6 +29,9 @@ static void addAttributes(llvm::Module &module, llvm::TargetMachine &machine,
     if (vectorBits >= 256)
       function.addFnAttr("prefer-vector-width", std::to_string(vectorBits));
     function.addFnAttr(llvm::Attribute::NoUnwind);
+    // Comparisons take subnormal numbers for 0 at run time, as
+    // attn-set-float-mode says; those of f16 are computed in f32 and count.
+    function.addFnAttr("denormal-fp-math", "dynamic,dynamic");
   }
 }
 
