@@ -101,6 +101,8 @@ LogicalResult attn::parallelizeTiles(RewriterBase &rewriter, scf::ForallOp op) {
   clauses.loopLowerBounds = values(op.getMixedLowerBound());
   clauses.loopUpperBounds = values(op.getMixedUpperBound());
   clauses.loopSteps = values(op.getMixedStep());
+  // Threads share the iterations of all loops, not of the first one only.
+  clauses.collapseNumLoops = rewriter.getI64IntegerAttr(op.getRank());
 
   auto parallel = omp::ParallelOp::create(rewriter, loc);
   rewriter.createBlock(&parallel.getRegion());

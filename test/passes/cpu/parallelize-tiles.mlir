@@ -4,7 +4,7 @@
 // CHECK:         omp.parallel {
 // CHECK:           %[[SCRATCH:.*]] = memref.alloc(%[[N:.*]]) : memref<?xf32>
 // CHECK-NEXT:      omp.wsloop schedule(dynamic) {
-// CHECK:             omp.loop_nest (%[[I:.*]], %[[J:.*]]) : index
+// CHECK:             omp.loop_nest (%[[I:.*]], %[[J:.*]]) : index = {{.*}} collapse(2)
 // CHECK-NOT:           memref.alloc
 // CHECK:               memref.store %{{.*}}, %[[SCRATCH]][%[[J]]]
 // CHECK-NOT:           memref.dealloc
