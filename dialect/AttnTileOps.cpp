@@ -250,6 +250,18 @@ LogicalResult MatmulTileOp::verify() {
     if (!ShapedType::isDynamic(got) && got > limit)
       return emitOpError() << "out: expected at most " << limit << " " << name
                            << " (from tile), got " << got;
+  int64_t rowMultiple = getRowMultiple(), columnMultiple = getColumnMultiple();
+  if (rowMultiple < 1 || columnMultiple < 1)
+    return emitOpError() << "multiple_of: expected two numbers from 1 on, got "
+                         << rowMultiple << " and " << columnMultiple;
+  for (auto [name, multiple, got] :
+       {std::tuple{"rows", rowMultiple, size(getOut(), 0)},
+        {"columns", columnMultiple, size(getOut(), 1)}})
+    if (!ShapedType::isDynamic(got) && got % multiple != 0)
+      return emitOpError() << "out: expected " << name
+                           << " that are a multiple "
+                           << "of " << multiple << " (from multiple_of), got "
+                           << got;
   return verifyResults(*this, getDpsInitsMutable());
 }
 

@@ -4,6 +4,8 @@
 // destination style, on tensors before bufferization and on memrefs after it: a
 // result per init on tensors, none on memrefs.
 //
+// attn.num_workers is beside them, for the sizes of their tiles.
+//
 // The op with regions does not implement DestinationStyleOpInterface: MLIR's
 // folding of casts into such ops clones regions, and fails on empty ones.
 
@@ -231,12 +233,16 @@ def Attn_MatmulTileOp : Attn_TileOp<"matmul_tile",
     | init | | type of the sums |
 
     `rows` and `columns` are M and N. `panel`, by which N is divided, is how many
-    columns are multiplied at a time, in lane vectors of the target.
+    columns are multiplied at a time, in lane vectors of the target. m and n are
+    multiples of `row_multiple` and `column_multiple`, also where the types do not
+    say so.
   }];
   let arguments = (ins
     Attn_Shaped:$left, Attn_Shaped:$right, Attn_Shaped:$out,
     Optional<Attn_Wide>:$init,
     I64Attr:$rows, I64Attr:$columns, I64Attr:$panel,
+    DefaultValuedAttr<I64Attr, "1">:$row_multiple,
+    DefaultValuedAttr<I64Attr, "1">:$column_multiple,
     UnitAttr:$transpose_left, UnitAttr:$transpose_right);
   let results = (outs Variadic<AnyRankedTensor>:$result);
   let assemblyFormat = [{
@@ -244,6 +250,7 @@ def Attn_MatmulTileOp : Attn_TileOp<"matmul_tile",
     `outs` `(` $out `:` type($out) `)`
     (`init` `(` $init^ `)`)?
     `tile` `(` $rows `,` $columns `)` `panel` `(` $panel `)`
+    (`multiple_of` `(` $row_multiple^ `,` $column_multiple `)`)?
     (`transpose_left` $transpose_left^)?
     (`transpose_right` $transpose_right^)?
     attr-dict (`->` type($result)^)?
@@ -402,6 +409,16 @@ def Attn_RunningMaxOp : Attn_TileOp<"running_max",
                                          2);
     }
   }];
+}
+
+def Attn_NumWorkersOp : Attn_Op<"num_workers", [Pure]> {
+  let summary = "how many iterations of a parallel loop run at once";
+  let description = [{
+    At least 1: the threads that a call may use on a CPU. It is for the number of
+    tiles that an op is cut into, where no result depends on it.
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
 }
 
 #endif // ATTN_TILE_OPS_TD

@@ -67,6 +67,7 @@ void attn::addLowerToLLVM(OpPassManager &pm, bool callsMathLibrary) {
   // From here on no function of the program has a name of that library.
   if (callsMathLibrary)
     pm.addPass(createCallMathLibrary());
+  pm.addPass(createCallOpenMp());
   // Subnormal numbers count as 0, on the calling thread and the others.
   pm.addPass(createSetFloatMode());
   // Views are arithmetic on offsets and strides.

@@ -313,6 +313,23 @@ def EmitEntryPoints : Pass<"attn-emit-entry-points", "ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def CallOpenMp : Pass<"attn-call-open-mp", "::mlir::ModuleOp"> {
+  let summary = "ask the OpenMP library for the number of threads";
+  let description = [{
+    Needs: no function of the program with a name of that library.
+    Guarantees: no `attn.num_workers` is left.
+
+    ```mlir
+    %n = attn.num_workers
+      ->
+    %threads = llvm.call @omp_get_max_threads() : () -> i32
+    %n = arith.index_cast %threads : i32 to index
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
 def SetFloatMode : Pass<"attn-set-float-mode", "ModuleOp"> {
   let summary = "have compiled code run in one mode of floating-point numbers";
   let description = [{

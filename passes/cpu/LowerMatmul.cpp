@@ -40,9 +40,10 @@ private:
   void storeSums();
   /// The block of all rows with the panel that begins at `column`.
   void emitRowBlocks(Value elements, Value panel, Value column);
-  /// The register block of `numRows` rows from `row` on.
+  /// The register block of `numRows` rows from `row` on, of which some are
+  /// beyond the last one unless the block is whole.
   void emitBlock(Value elements, Value panel, Value column, Value row,
-                 int64_t numRows);
+                 int64_t numRows, bool isWhole);
 
   const KernelBuilder &kb;
   MatmulTileOp op;
@@ -80,14 +81,13 @@ void MatmulEmitter::storeSums() {
 }
 
 void MatmulEmitter::emitBlock(Value elements, Value panel, Value column,
-                              Value row, int64_t numRows) {
+                              Value row, int64_t numRows, bool isWhole) {
   // Rows beyond the last one repeat it; their sums are never read.
   SmallVector<Value> leftRows, init;
   Value lastRow = kb.sub(rows, kb.index(1));
-  bool areWhole = getConstantIntValue(rows).value_or(1) % kb.blockRows() == 0;
   for (int64_t r = 0; r < numRows; ++r) {
     Value leftRow = kb.add(row, r);
-    leftRows.push_back(areWhole ? leftRow : kb.min(leftRow, lastRow));
+    leftRows.push_back(isWhole ? leftRow : kb.min(leftRow, lastRow));
     for (int64_t v = 0; v < kb.vectors; ++v)
       init.push_back(
           kb.loadLanes(sums, {kb.add(row, r), kb.add(column, kb.lane(v))}));
@@ -108,23 +108,35 @@ void MatmulEmitter::emitBlock(Value elements, Value panel, Value column,
 }
 
 void MatmulEmitter::emitRowBlocks(Value elements, Value panel, Value column) {
-  int64_t most = kb.blockRows(), few = std::max<int64_t>(1, most / 4);
-  // A block of few rows for the last ones, where it may be needed.
+  int64_t most = kb.blockRows();
+  auto blocks = [&](Value begin, Value end, int64_t numRows, bool areWhole) {
+    kb.loop(begin, end, numRows, [&](Value row) {
+      emitBlock(elements, panel, column, row, numRows, areWhole);
+    });
+    return SmallVector<Value>{};
+  };
+  // Addresses of whole blocks are a base and a stride, which leaves registers
+  // to the sums.
+  Value size = kb.index(most);
+  Value end = kb.mul(kb.fold<arith::DivUIOp>(rows, size), size);
   std::optional<int64_t> known = getConstantIntValue(rows);
-  bool hasFew = !known || (*known % most != 0 && *known % most <= few);
-  kb.loop(kb.index(0), rows, most, [&](Value row) {
-    auto block = [&](int64_t numRows) {
-      emitBlock(elements, panel, column, row, numRows);
-      return SmallVector<Value>();
-    };
-    if (!hasFew)
-      return (void)block(most);
-    Value isFew =
-        known && *known <= few
-            ? Value(arith::ConstantIntOp::create(kb.b, kb.loc, 1, 1))
-            : kb.cmp(CmpIPredicate::sle, kb.sub(rows, row), kb.index(few));
-    kb.ifElse(isFew, [&] { return block(few); }, [&] { return block(most); });
-  });
+  if (!known || *known >= most)
+    blocks(kb.index(0), end, most, /*areWhole=*/true);
+  if (op.getRowMultiple() % most == 0 || (known && *known % most == 0))
+    return;
+  // The last rows are a block of about as many, or two.
+  auto last = [&](int64_t numRows) {
+    return blocks(end, rows, numRows, /*areWhole=*/false);
+  };
+  int64_t half = std::max<int64_t>(1, most / 2);
+  int64_t few = std::max<int64_t>(1, most / 4);
+  if (known)
+    return (void)last(*known % most <= few    ? few
+                      : *known % most <= half ? half
+                                              : most);
+  kb.ifElse(
+      kb.cmp(CmpIPredicate::sle, kb.sub(rows, end), kb.index(few)),
+      [&] { return last(few); }, [&] { return last(half); });
 }
 
 /// attn.matmul_tile ins(%a, %b) outs(%c) panel(48)
@@ -171,7 +183,8 @@ void MatmulEmitter::emit() {
   if (!op.getTransposeRight())
     step = kb.b.createOrFold<arith::SelectOp>(
         kb.loc, isFew, kb.index(std::min(form.depth, form.shallowDepth)), step);
-  bool isWhole = getConstantIntValue(columns).value_or(1) % form.panel == 0;
+  bool isWhole = op.getColumnMultiple() % form.panel == 0 ||
+                 getConstantIntValue(columns).value_or(1) % form.panel == 0;
   auto loop = scf::ForOp::create(kb.b, kb.loc, zero, depth, step);
   OpBuilder::InsertionGuard guard(kb.b);
   kb.b.setInsertionPointToStart(loop.getBody());

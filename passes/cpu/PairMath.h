@@ -146,8 +146,8 @@ struct LogParts {
   Value n; ///< an integer, as a float
   Pair ln;
 };
-/// For positive finite x; `more` is added to the exponent. For others the result
-/// is finite and means nothing.
+/// For positive finite x; `more` is added to the exponent. For others the
+/// result is finite and means nothing.
 LogParts emitLogParts(const PairMath &m, const Pair &x, Value more = Value());
 
 /// n ln2 + ln.

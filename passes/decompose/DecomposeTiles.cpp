@@ -339,6 +339,13 @@ struct DecomposeTilesPass
     : public attn::impl::DecomposeTilesBase<DecomposeTilesPass> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
+    // Loops over tiles are sequential here.
+    getOperation().walk([&](NumWorkersOp op) {
+      OpBuilder builder(op);
+      op.replaceAllUsesWith(
+          arith::ConstantIndexOp::create(builder, op.getLoc(), 1).getResult());
+      op.erase();
+    });
     getOperation().walk([&](Operation *op) {
       if (isa<OnlineSoftmaxOp, PackQueryOp, OnlineMergeOp, OnlineFinishOp,
               MatmulTileOp, LinearChunkOp, LinearReadOp, RunningMaxOp>(op))

@@ -4,56 +4,13 @@
 // sizes are static.
 
 #include "passes/tile/TileGeometry.h"
+#include "passes/tile/IndexMath.h"
 
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::attn;
-
-namespace {
-
-/// Emits index arithmetic on values or constants at a builder's insertion
-/// point.
-struct IndexMath {
-  OpBuilder &builder;
-  Location loc;
-
-  Value get(OpFoldResult x) {
-    return getValueOrCreateConstantIndexOp(builder, loc, x);
-  }
-  Value constant(int64_t x) {
-    return arith::ConstantIndexOp::create(builder, loc, x);
-  }
-  template <typename OpTy> Value apply(OpFoldResult a, OpFoldResult b) {
-    return builder.createOrFold<OpTy>(loc, get(a), get(b));
-  }
-  Value add(OpFoldResult a, OpFoldResult b) {
-    return apply<arith::AddIOp>(a, b);
-  }
-  Value sub(OpFoldResult a, OpFoldResult b) {
-    return apply<arith::SubIOp>(a, b);
-  }
-  Value mul(OpFoldResult a, OpFoldResult b) {
-    return apply<arith::MulIOp>(a, b);
-  }
-  /// a / b for a >= 0, b > 0.
-  Value div(OpFoldResult a, OpFoldResult b) {
-    return apply<arith::DivUIOp>(a, b);
-  }
-  Value ceilDiv(OpFoldResult a, int64_t b) {
-    return div(add(a, constant(b - 1)), constant(b));
-  }
-  Value min(OpFoldResult a, OpFoldResult b) {
-    return apply<arith::MinSIOp>(a, b);
-  }
-  Value max(OpFoldResult a, OpFoldResult b) {
-    return apply<arith::MaxSIOp>(a, b);
-  }
-};
-
-} // namespace
 
 TileGeometry::TileGeometry(OpBuilder &builder, SoftmaxFamilyInterface op,
                            const TileVersion &version)

@@ -8,11 +8,13 @@
 #include "passes/Passes.h"
 #include "passes/analysis/Explain.h"
 #include "passes/analysis/MatrixProduct.h"
+#include "passes/tile/IndexMath.h"
+#include "passes/tile/MatmulTileShape.h"
 #include "passes/tile/Tile.h"
-#include "passes/tile/TileShape.h"
 
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+#include <numeric>
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_TILEMATMUL
@@ -24,51 +26,6 @@ using namespace mlir::attn;
 
 namespace {
 
-/// Sizes of the tiles of C.
-struct MatmulShape {
-  int64_t panel;     ///< columns that are multiplied at a time, whole vectors
-  int64_t blockRows; ///< rows that are multiplied at a time
-  int64_t rows;      ///< most rows of a tile, whole blocks
-  int64_t columns;   ///< most columns of a tile, whole panels
-  int64_t columnsOfFewRows; ///< the same where C has at most `fewRows` rows
-  int64_t fewRows;
-  int64_t mostColumns; ///< of either
-};
-
-} // namespace
-
-/// Panel and tiles for a product with `rows` rows and `columns` columns, in
-/// vectors of `width` lanes.
-static MatmulShape chooseShape(int64_t rows, int64_t columns, int64_t width,
-                               const TargetInfo &target) {
-  // A panel of B is packed for as many rows of A as a tile of C has; the block
-  // of A and the tile of C share the second level of cache. A tile of few rows
-  // is wide, for long streams.
-  constexpr int64_t kRows = 256, kColumns = 192, kColumnsOfFewRows = 768;
-  int64_t vectors = target.maxVectors();
-  if (!ShapedType::isDynamic(columns))
-    vectors = chooseVectors(target, width, [&](int64_t lanes) {
-      return int64_t(llvm::divideCeil(columns, lanes));
-    });
-  MatmulShape shape;
-  shape.panel = vectors * width;
-  shape.blockRows = target.blockRows[vectors - 1];
-  shape.fewRows = target.fewRows(vectors);
-  auto limit = [](int64_t size, int64_t most, int64_t multiple) {
-    if (!ShapedType::isDynamic(size))
-      most = std::min(most, std::max<int64_t>(size, 1));
-    return int64_t(llvm::alignTo(most, multiple));
-  };
-  shape.rows = limit(rows, kRows, shape.blockRows);
-  shape.columns = limit(columns, kColumns, shape.panel);
-  shape.columnsOfFewRows = limit(columns, kColumnsOfFewRows, shape.panel);
-  bool mayBeFew = ShapedType::isDynamic(rows) || rows <= shape.fewRows;
-  shape.mostColumns = mayBeFew ? shape.columnsOfFewRows : shape.columns;
-  return shape;
-}
-
-namespace {
-
 /// Emits the loops of one product.
 class MatmulTiler {
 public:
@@ -76,7 +33,7 @@ public:
               MatrixProduct product, const TargetInfo &target)
       : b(rewriter), op(op), product(std::move(product)), loc(op->getLoc()),
         type(cast<RankedTensorType>(op->getResult(0).getType())),
-        shape(chooseShape(
+        shape(chooseMatmulTileShape(
             type.getDimSize(type.getRank() - 2), type.getShape().back(),
             target.lanes(getComputeType(type.getElementType())), target)) {}
 
@@ -86,23 +43,7 @@ private:
   Value get(OpFoldResult x) {
     return getValueOrCreateConstantIndexOp(b, loc, x);
   }
-  template <typename OpTy> OpFoldResult fold(OpFoldResult x, OpFoldResult y) {
-    return getAsOpFoldResult(b.createOrFold<OpTy>(loc, get(x), get(y)));
-  }
   OpFoldResult index(int64_t x) { return b.getIndexAttr(x); }
-  OpFoldResult ceilDiv(OpFoldResult x, OpFoldResult y) {
-    OpFoldResult last = fold<arith::SubIOp>(y, index(1));
-    return fold<arith::DivUIOp>(fold<arith::AddIOp>(x, last), y);
-  }
-  /// The size of tiles that divide `size` evenly, at most `most` and a multiple
-  /// of `multiple`.
-  OpFoldResult chooseStep(OpFoldResult size, int64_t most, int64_t multiple) {
-    OpFoldResult tiles =
-        fold<arith::MaxSIOp>(ceilDiv(size, index(most)), index(1));
-    OpFoldResult blocks = fold<arith::MaxSIOp>(
-        ceilDiv(ceilDiv(size, tiles), index(multiple)), index(1));
-    return fold<arith::MulIOp>(blocks, index(multiple));
-  }
   /// The matrix of `tensor` at `batch`, or a part of it.
   Value slice(Value tensor, ArrayRef<OpFoldResult> batch,
               ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes);
@@ -126,7 +67,7 @@ private:
   MatrixProduct product;
   Location loc;
   RankedTensorType type;
-  MatmulShape shape;
+  MatmulTileShape shape;
 };
 
 } // namespace
@@ -194,10 +135,16 @@ Value MatmulTiler::createProducts(SmallVectorImpl<Value> &at,
   Value left = sliceFactor(product.left, at, own[0], sizes[0], /*isLeft=*/true);
   Value right =
       sliceFactor(product.right, at, own[1], sizes[1], /*isLeft=*/false);
+  // Tiles are whole blocks and panels, but for the last ones.
+  auto getMultiple = [](int64_t size, int64_t step) {
+    return ShapedType::isDynamic(size) ? 1 : std::gcd(size, step);
+  };
   auto multiply = MatmulTileOp::create(
       b, loc, tile.getType(), left, right, tile, init, shape.rows,
-      shape.mostColumns, shape.panel, product.left.isTransposed,
-      product.right.isTransposed);
+      shape.mostColumns, shape.panel,
+      getMultiple(type.getDimSize(type.getRank() - 2), shape.blockRows),
+      getMultiple(type.getShape().back(), shape.panel),
+      product.left.isTransposed, product.right.isTransposed);
   return multiply->getResult(0);
 }
 
@@ -239,16 +186,15 @@ void MatmulTiler::run() {
   int64_t rank = type.getRank();
   SmallVector<OpFoldResult> ends = tensor::getMixedSizes(b, loc, out);
   SmallVector<OpFoldResult> begins(rank, index(0)), steps(rank, index(1));
-  steps[rank - 2] = chooseStep(ends[rank - 2], shape.rows, shape.blockRows);
-  Value isFew = b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle,
-                                              get(ends[rank - 2]),
-                                              get(index(shape.fewRows)));
-  auto chooseColumns = [&](int64_t most) {
-    return get(chooseStep(ends[rank - 1], most, shape.panel));
-  };
-  steps[rank - 1] = getAsOpFoldResult(b.createOrFold<arith::SelectOp>(
-      loc, isFew, chooseColumns(shape.columnsOfFewRows),
-      chooseColumns(shape.columns)));
+  OpFoldResult depth = tensor::getMixedSize(
+      b, loc, product.left.tensor,
+      int64_t(product.left.leading.size()) + !product.left.isTransposed);
+  IndexMath math{b, loc};
+  for (unsigned reduction : product.reductions)
+    depth = getAsOpFoldResult(math.mul(depth, getLoopSize(reduction)));
+  MatmulSteps step = emitMatmulSteps(b, loc, shape, {ends, depth});
+  steps[rank - 2] = step.rows;
+  steps[rank - 1] = step.columns;
 
   auto loop = scf::ForallOp::create(b, loc, begins, ends, steps, out,
                                     /*mapping=*/std::nullopt);
@@ -266,7 +212,7 @@ void MatmulTiler::run() {
       sizes.push_back(steps[d]);
     else
       sizes.push_back(
-          fold<arith::MinSIOp>(steps[d], fold<arith::SubIOp>(ends[d], ivs[d])));
+          getAsOpFoldResult(math.min(steps[d], math.sub(ends[d], ivs[d]))));
   }
   ValueRange batch = ValueRange(ivs).drop_back(2);
   Value tile = slice(loop.getRegionIterArgs().front(), getAsOpFoldResult(batch),

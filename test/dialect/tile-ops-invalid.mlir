@@ -306,6 +306,26 @@ func.func @a_result_beyond_the_tile(
 
 // -----
 
+func.func @rows_that_are_no_multiple(
+    %a: memref<6x8xf32>, %b: memref<8x5xf32>, %c: memref<6x5xf32>) {
+  // expected-error @below {{'attn.matmul_tile' op out: expected rows that are a multiple of 4 (from multiple_of), got 6}}
+  attn.matmul_tile ins(%a, %b : memref<6x8xf32>, memref<8x5xf32>)
+      outs(%c : memref<6x5xf32>) tile(8, 48) panel(48) multiple_of(4, 1)
+  return
+}
+
+// -----
+
+func.func @multiples_of_nothing(
+    %a: memref<?x8xf32>, %b: memref<8x5xf32>, %c: memref<?x5xf32>) {
+  // expected-error @below {{'attn.matmul_tile' op multiple_of: expected two numbers from 1 on, got 0 and 1}}
+  attn.matmul_tile ins(%a, %b : memref<?x8xf32>, memref<8x5xf32>)
+      outs(%c : memref<?x5xf32>) tile(8, 48) panel(48) multiple_of(0, 1)
+  return
+}
+
+// -----
+
 func.func @types_of_the_state(
     %q: memref<64x48xf64>, %k: memref<?x64xf64>, %v: memref<?x32xf64>,
     %acc: memref<32x48xf64>, %max: memref<48xf64>, %sum: memref<48xf32>,

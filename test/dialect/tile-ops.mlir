@@ -96,7 +96,7 @@ func.func @merges(%a: tensor<32x48xf32>, %m: tensor<48xf32>, %x: memref<32x48xf3
 
 // CHECK-LABEL: func @matrix_tiles
 // CHECK: attn.matmul_tile ins(%{{.*}}, %{{.*}} : tensor<?x64xbf16>, tensor<64x?xbf16>) outs(%{{.*}} : tensor<?x?xbf16>) tile(256, 192) panel(48) -> tensor<?x?xbf16>
-// CHECK: attn.matmul_tile ins(%{{.*}}, %{{.*}} : memref<64x8xf32>, memref<?x64xbf16>) outs(%{{.*}} : memref<8x?xf32>) init(%{{.*}}) tile(8, 768) panel(24) transpose_left transpose_right{{$}}
+// CHECK: attn.matmul_tile ins(%{{.*}}, %{{.*}} : memref<64x8xf32>, memref<?x64xbf16>) outs(%{{.*}} : memref<8x?xf32>) init(%{{.*}}) tile(8, 768) panel(24) multiple_of(4, 24) transpose_left transpose_right{{$}}
 func.func @matrix_tiles(
     %a: tensor<?x64xbf16>, %b: tensor<64x?xbf16>, %c: tensor<?x?xbf16>,
     %d: memref<64x8xf32>, %e: memref<?x64xbf16>, %f: memref<8x?xf32>,
@@ -105,7 +105,7 @@ func.func @matrix_tiles(
       outs(%c : tensor<?x?xbf16>) tile(256, 192) panel(48) -> tensor<?x?xbf16>
   attn.matmul_tile ins(%d, %e : memref<64x8xf32>, memref<?x64xbf16>)
       outs(%f : memref<8x?xf32>) init(%init) tile(8, 768) panel(24)
-      transpose_left transpose_right
+      multiple_of(4, 24) transpose_left transpose_right
   return %r : tensor<?x?xbf16>
 }
 

@@ -287,7 +287,7 @@ TEST_P(Matmul, ThreadsChangeNoBit) {
   Multiplication p(form, types, {2, 270, 400, 300});
   std::string ir = irFor(form, types);
   std::vector<uint8_t> bits;
-  for (int threads : {1, 2, 5}) {
+  for (int threads : {1, 2, 5, 16}) {
     std::vector<Tensor> got = run(target, ir, p.inputs(), threads);
     ASSERT_EQ(got.size(), 1u);
     if (threads == 1)

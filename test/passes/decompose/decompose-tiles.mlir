@@ -155,3 +155,12 @@ func.func @running_max(%x: tensor<1x2x9x4xf32>) -> (tensor<1x2x9x4xf32>, tensor<
       -> tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>
   return %r#0, %r#1 : tensor<1x2x9x4xf32>, tensor<1x2x9x4xf32>
 }
+
+// Loops over tiles are sequential on the reference.
+// CHECK-LABEL: func.func @workers(
+// CHECK:         %[[ONE:.*]] = arith.constant 1 : index
+// CHECK:         return %[[ONE]]
+func.func @workers() -> index {
+  %workers = attn.num_workers
+  return %workers : index
+}

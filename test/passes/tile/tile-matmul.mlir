@@ -6,27 +6,48 @@
 // not read.
 
 // CHECK-LABEL: func @a_tile_of_the_result_at_a_time
-// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<1000x700xf32>, %[[B:[a-z0-9]+]]: tensor<700x960xf32>
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<300x7xf32>, %[[B:[a-z0-9]+]]: tensor<7x384xf32>
 // CHECK:         %[[ZERO:.*]] = arith.constant 0.0
 // CHECK:         %[[EMPTY:.*]] = tensor.empty()
 // CHECK-NOT:     linalg
-// CHECK:         scf.forall (%[[I:.*]], %[[J:.*]]) = (0, 0) to (1000, 960) step (256, 192) shared_outs(%[[OUT:.*]] = %[[EMPTY]])
+// CHECK:         scf.forall (%[[I:.*]], %[[J:.*]]) = (0, 0) to (300, 384) step (152, 192) shared_outs(%[[OUT:.*]] = %[[EMPTY]])
 // CHECK-DAG:       %[[ROWS:.*]] = arith.minsi
-// CHECK-DAG:       %[[AI:.*]] = tensor.extract_slice %[[A]][%[[I]], 0] [%[[ROWS]], 700]
-// CHECK-DAG:       %[[BJ:.*]] = tensor.extract_slice %[[B]][0, %[[J]]] [700, 192]
+// CHECK-DAG:       %[[AI:.*]] = tensor.extract_slice %[[A]][%[[I]], 0] [%[[ROWS]], 7]
+// CHECK-DAG:       %[[BJ:.*]] = tensor.extract_slice %[[B]][0, %[[J]]] [7, 192]
 // CHECK-DAG:       %[[CIJ:.*]] = tensor.extract_slice %[[OUT]][%[[I]], %[[J]]] [%[[ROWS]], 192]
 // CHECK:           %[[TILE:.*]] = attn.matmul_tile ins(%[[AI]], %[[BJ]] :
 // CHECK-SAME:        outs(%[[CIJ]] :
-// CHECK-SAME:        init(%[[ZERO]]) tile(256, 192) panel(48)
+// CHECK-SAME:        init(%[[ZERO]]) tile(256, 192) panel(48) multiple_of(4, 48)
 // CHECK-NOT:         transpose
 // CHECK:           tensor.parallel_insert_slice %[[TILE]] into %[[OUT]][%[[I]], %[[J]]]
 module attributes {attn.target = "cpu:avx512"} {
-  func.func @a_tile_of_the_result_at_a_time(%a: tensor<1000x700xf32>, %b: tensor<700x960xf32>) -> tensor<1000x960xf32> {
+  func.func @a_tile_of_the_result_at_a_time(%a: tensor<300x7xf32>, %b: tensor<7x384xf32>) -> tensor<300x384xf32> {
     %zero = arith.constant 0.0 : f32
-    %empty = tensor.empty() : tensor<1000x960xf32>
-    %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<1000x960xf32>) -> tensor<1000x960xf32>
-    %c = linalg.matmul ins(%a, %b : tensor<1000x700xf32>, tensor<700x960xf32>) outs(%fill : tensor<1000x960xf32>) -> tensor<1000x960xf32>
-    return %c : tensor<1000x960xf32>
+    %empty = tensor.empty() : tensor<300x384xf32>
+    %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<300x384xf32>) -> tensor<300x384xf32>
+    %c = linalg.matmul ins(%a, %b : tensor<300x7xf32>, tensor<7x384xf32>) outs(%fill : tensor<300x384xf32>) -> tensor<300x384xf32>
+    return %c : tensor<300x384xf32>
+  }
+}
+
+// -----
+
+// Where there is work for several threads, a call has tiles for all it may use.
+
+// CHECK-LABEL: func @tiles_for_every_thread
+// CHECK:         %[[WORKERS:.*]] = attn.num_workers
+// CHECK:         %[[ALONE:.*]] = arith.cmpi sle, %[[WORKERS]], %c1
+// CHECK:         %[[ENOUGH:.*]] = arith.select %[[ALONE]], %c1,
+// CHECK:         %[[BETTER:.*]] = arith.select %[[ALONE]], %c1,
+// CHECK:         scf.forall (%[[I:.*]], %[[J:.*]]) = (0, 0) to (256, 128) step (%[[ROWS:.*]], %[[COLUMNS:.*]]) shared_outs
+// CHECK:           arith.minsi %[[ROWS]]
+// CHECK:           arith.minsi %[[COLUMNS]]
+// CHECK:           attn.matmul_tile
+// CHECK-SAME:        tile(256, 128) panel(32) multiple_of(8, 32)
+module attributes {attn.target = "cpu:avx512"} {
+  func.func @tiles_for_every_thread(%a: tensor<256x4096xf32>, %b: tensor<4096x128xf32>, %c: tensor<256x128xf32>) -> tensor<256x128xf32> {
+    %r = linalg.matmul ins(%a, %b : tensor<256x4096xf32>, tensor<4096x128xf32>) outs(%c : tensor<256x128xf32>) -> tensor<256x128xf32>
+    return %r : tensor<256x128xf32>
   }
 }
 
@@ -40,7 +61,7 @@ module attributes {attn.target = "cpu:avx512"} {
 // CHECK:         attn.matmul_tile ins(%[[A]], %[[B]] : tensor<30x20xbf16>, tensor<64x30xbf16>)
 // CHECK-SAME:      outs(%[[C]] : tensor<20x64xf32>)
 // CHECK-NOT:       init
-// CHECK-SAME:      tile(24, 64) panel(32) transpose_left transpose_right
+// CHECK-SAME:      tile(24, 64) panel(32) multiple_of(4, 32) transpose_left transpose_right
 module attributes {attn.target = "cpu:avx512bf16"} {
   func.func @adds_products_of_transposed_operands(%a: tensor<30x20xbf16>, %b: tensor<64x30xbf16>, %c: tensor<20x64xf32>) -> tensor<20x64xf32> {
     %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
@@ -58,8 +79,8 @@ module attributes {attn.target = "cpu:avx512bf16"} {
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: tensor<?x?x40xf32>, %[[W:[a-z0-9]+]]: tensor<40x1000xf32>, %[[C:[a-z0-9]+]]: tensor<?x?x1000xf32>
 // CHECK-DAG:     %[[M:.*]] = tensor.dim %[[C]], %c1
 // CHECK-DAG:     %[[FEW:.*]] = arith.cmpi sle, %[[M]], %c16
-// CHECK-DAG:     %[[COLUMNS:.*]] = arith.select %[[FEW]], %c504, %c168
-// CHECK:         scf.forall (%[[S:.*]], %[[I:.*]], %[[J:.*]]) = (0, 0, 0) to (%{{.*}}, %[[M]], 1000) step (1, %{{.*}}, %[[COLUMNS]])
+// CHECK-DAG:     arith.select %[[FEW]], %c504, %c168
+// CHECK:         scf.forall (%[[S:.*]], %[[I:.*]], %[[J:.*]]) = (0, 0, 0) to (%{{.*}}, %[[M]], 1000) step (1, %{{.*}}, %{{.*}})
 // CHECK-DAG:       tensor.extract_slice %[[A]][%[[S]], %[[I]], 0] [1, %{{.*}}, 40]
 // CHECK-DAG:       tensor.extract_slice %[[W]][0, %[[J]]] [40, %{{.*}}]
 // CHECK:           attn.matmul_tile
