@@ -61,7 +61,7 @@ private:
   /// What a call could use: tiles for each of the leading dimensions.
   struct Wanted {
     Value enough; ///< for every thread one
-    Value better; ///< for every thread some, that all end at the same time
+    Value better; ///< so many that all threads end at about the same time
   };
 
   /// The step that divides `size` into at most `tiles` tiles, evenly and by
@@ -88,15 +88,17 @@ private:
       return step;
     Value blocks = math.div(math.ceilDiv(size, multiple),
                             math.ceilDiv(wanted, otherTiles));
-    return math.min(step,
-                    math.mul(math.max(blocks, one()), math.constant(multiple)));
+    Value smaller = math.mul(math.max(blocks, one()), math.constant(multiple));
+    Value isEnough =
+        math.isAtMost(wanted, math.mul(countTiles(size, step), otherTiles));
+    return math.select(isEnough, step, math.min(step, smaller));
   }
   Value countTiles(OpFoldResult size, Value step) {
     return math.max(math.ceilDiv(size, step), one());
   }
   Value one() { return math.constant(1); }
-  /// None if there is no work for two.
-  std::optional<Wanted> emitWanted();
+  /// None if there is no work for two. `tiles` is how many there are anyway.
+  std::optional<Wanted> emitWanted(Value tiles);
 
   IndexMath math;
   const MatmulTileShape &shape;
@@ -106,7 +108,7 @@ private:
 
 } // namespace
 
-std::optional<StepChooser::Wanted> StepChooser::emitWanted() {
+std::optional<StepChooser::Wanted> StepChooser::emitWanted(Value tiles) {
   // As many multiplications as take some 5 us of one core: more than it takes
   // to wake a thread.
   constexpr int64_t kWork = int64_t(1) << 19;
@@ -129,11 +131,13 @@ std::optional<StepChooser::Wanted> StepChooser::emitWanted() {
   entries = math.max(entries, one());
   auto getTiles = [&](int64_t perWorker) {
     Value tasks = math.mul(workers, math.constant(perWorker));
-    Value tiles =
-        math.max(math.min(math.ceilDiv(tasks, entries), worthwhile), one());
-    return math.select(math.isAtMost(workers, one()), one(), tiles);
+    return math.max(math.min(math.ceilDiv(tasks, entries), worthwhile), one());
   };
-  return Wanted{getTiles(1), getTiles(4)};
+  Value enough = getTiles(1);
+  // Threads that have as many tiles each end at the same time.
+  Value rest = math.apply<arith::RemUIOp>(math.mul(tiles, entries), workers);
+  Value isEven = math.isAtMost(rest, math.constant(0));
+  return Wanted{enough, math.select(isEven, enough, getTiles(4))};
 }
 
 MatmulSteps StepChooser::choose() {
@@ -145,37 +149,27 @@ MatmulSteps StepChooser::choose() {
   Value columns = math.select(
       isFew, divideByMost(numColumns, shape.columnsOfFewRows, shape.panel),
       divideByMost(numColumns, shape.columns, shape.panel));
-  std::optional<Wanted> wanted = emitWanted();
+  std::optional<Wanted> wanted = emitWanted(
+      math.mul(countTiles(numRows, rows), countTiles(numColumns, columns)));
   if (!wanted)
     return {getAsOpFoldResult(rows), getAsOpFoldResult(columns)};
 
-  // B is packed once for each tile of rows, which costs up to a tenth of the
-  // time with this many. Few rows are not packed, but streams of B.
-  constexpr int64_t kLeastRows = 64, kLeastColumnsOfFewRows = 256;
   auto align = [&](int64_t least, int64_t multiple, int64_t most) {
     return math.constant(
         std::min(int64_t(llvm::alignTo(least, multiple)), most));
   };
-  Value leastRows = align(kLeastRows, shape.blockRows, shape.rows);
+  // Few rows are bound by streams of B. Tiles of fewer columns are free
+  // otherwise: all of A meets each panel anyway. B is packed once for each tile
+  // of rows, which costs nothing with 128 of them, and 6 % with 64.
+  constexpr int64_t kLeastColumnsOfFewRows = 256, kLeastRows = 128;
   Value leastColumns = math.select(
       isFew, align(kLeastColumnsOfFewRows, shape.panel, shape.columnsOfFewRows),
       math.constant(shape.panel));
-  auto refineRows = [&] {
-    rows = refine(numRows, rows, wanted->better,
-                  countTiles(numColumns, columns), leastRows, shape.blockRows);
-  };
-  auto refineColumns = [&] {
-    columns = refine(numColumns, columns, wanted->better,
-                     countTiles(numRows, rows), leastColumns, shape.panel);
-  };
-  // Each tile of columns reads all of A, and each tile of rows all of B: the
-  // larger one is read as seldom as before.
-  Value isTall = math.isAtMost(numColumns, numRows);
-  Value before = columns;
-  refineColumns();
-  columns = math.select(isTall, before, columns);
-  refineRows();
-  refineColumns();
+  columns = refine(numColumns, columns, wanted->better,
+                   countTiles(numRows, rows), leastColumns, shape.panel);
+  rows =
+      refine(numRows, rows, wanted->better, countTiles(numColumns, columns),
+             align(kLeastRows, shape.blockRows, shape.rows), shape.blockRows);
   // A thread without work costs more than any of this.
   rows = refineToEnough(numRows, rows, wanted->enough,
                         countTiles(numColumns, columns), shape.blockRows);

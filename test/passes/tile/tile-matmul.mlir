@@ -36,9 +36,9 @@ module attributes {attn.target = "cpu:avx512"} {
 
 // CHECK-LABEL: func @tiles_for_every_thread
 // CHECK:         %[[WORKERS:.*]] = attn.num_workers
-// CHECK:         %[[ALONE:.*]] = arith.cmpi sle, %[[WORKERS]], %c1
-// CHECK:         %[[ENOUGH:.*]] = arith.select %[[ALONE]], %c1,
-// CHECK:         %[[BETTER:.*]] = arith.select %[[ALONE]], %c1,
+// CHECK:         %[[REST:.*]] = arith.remui %c1, %[[WORKERS]]
+// CHECK:         %[[EVEN:.*]] = arith.cmpi sle, %[[REST]], %c0
+// CHECK:         arith.select %[[EVEN]]
 // CHECK:         scf.forall (%[[I:.*]], %[[J:.*]]) = (0, 0) to (256, 128) step (%[[ROWS:.*]], %[[COLUMNS:.*]]) shared_outs
 // CHECK:           arith.minsi %[[ROWS]]
 // CHECK:           arith.minsi %[[COLUMNS]]
