@@ -27,10 +27,16 @@ std::optional<std::string> checkText(llvm::StringRef text);
 /// Whether blocks may branch to one another, as in what the stages leave.
 enum class Branches { none, allowed };
 
-/// Finds texts that crash MLIR's parser: values used above their definition,
-/// which a valid text only does where it branches, and dense arrays of index.
-/// Returns what is wrong, or nothing.
-std::optional<std::string> checkValueOrder(llvm::StringRef text,
+/// What would crash MLIR's parser.
+struct ParserFault {
+  size_t position;     ///< of its first character
+  std::string message; ///< "line 3: expected ..."
+};
+
+/// The first fault of a text: a value used above its definition, which a valid
+/// text only has where it branches, a dense array of index, or a list of
+/// dimensions that is none.
+std::optional<ParserFault> findParserFault(llvm::StringRef text,
                                            Branches branches = Branches::none);
 
 /// Checks that the module holds only what the pipelines take: functions with

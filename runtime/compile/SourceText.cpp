@@ -146,7 +146,9 @@ std::optional<std::string> checkText(StringRef text) {
     return "expected text, got bytecode";
   if (std::optional<std::string> problem = TextCheck(text).run())
     return problem;
-  return checkValueOrder(text);
+  if (std::optional<ParserFault> fault = findParserFault(text))
+    return fault->message;
+  return std::nullopt;
 }
 
 } // namespace attn

@@ -11,11 +11,11 @@
 mlir::LogicalResult attn::checkToolInput(const llvm::MemoryBuffer &input) {
   if (mlir::isBytecode(input.getMemBufferRef()))
     return mlir::success();
-  std::optional<std::string> problem =
-      checkValueOrder(input.getBuffer(), Branches::allowed);
-  if (!problem)
+  std::optional<ParserFault> fault =
+      findParserFault(input.getBuffer(), Branches::allowed);
+  if (!fault)
     return mlir::success();
-  llvm::errs() << input.getBufferIdentifier() << ": error: " << *problem
+  llvm::errs() << input.getBufferIdentifier() << ": error: " << fault->message
                << "\n";
   return mlir::failure();
 }

@@ -41,6 +41,12 @@ static Corpus irCorpus() {
     c.inputs.push_back(text);
   }
   c.dictionary = {
+      "permutation = [1 0]",
+      "permutation = [x]",
+      "permutation =",
+      "dimensions = [1 0]",
+      "dimensions = 1",
+      "dimensions = [99999999999999999999]",
       "f32",
       "bf16",
       "f16",
@@ -238,7 +244,7 @@ NamedCampaign attn::fuzz::irCampaign() {
   named.campaign.count = 100000;
   named.consume = [](const std::string &text) {
     // MLIR's own parser crashes on these; the engine refuses them first.
-    if (checkValueOrder(text))
+    if (findParserFault(text))
       return false;
     mlir::OwningOpRef<mlir::ModuleOp> module = parser().parse(text);
     if (!module)
@@ -261,7 +267,7 @@ static NamedCampaign compileOn(const std::string &name, EngineOptions options) {
   named.campaign.count = 5000;
   named.campaign.perChild = 300;
   named.consume = [options](const std::string &text) {
-    if (checkValueOrder(text) || !parser().parse(text))
+    if (findParserFault(text) || !parser().parse(text))
       return false;
     // An engine keeps its programs, so each input has its own.
     return Engine(options).compileText(text).ok();

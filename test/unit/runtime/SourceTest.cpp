@@ -158,40 +158,49 @@ TEST(Source, aliases_used_often_are_fine) {
   EXPECT_EQ(parse(text + inFunction(lines)).errors, "");
 }
 
+/// The message about what would crash MLIR's parser, or nothing.
+std::optional<std::string> faultOf(llvm::StringRef text,
+                                   Branches branches = Branches::none) {
+  std::optional<ParserFault> fault = findParserFault(text, branches);
+  if (!fault)
+    return std::nullopt;
+  return fault->message;
+}
+
 TEST(Source, values_are_defined_above_their_uses) {
-  EXPECT_FALSE(checkValueOrder("func.func @f(%q : f32, %r: f32) {\n"
-                               "  %a, %b = op.x %q, %r : f32\n"
-                               "  %c:2 = op.y %a, %b\n"
-                               "  op.z %c#1, %q {^bb0(%s: f32, %t: f32):\n"
-                               "    %u = op.x %s, %t }\n"
-                               "} // %late = comment\n"
-                               "func.func @g(%late: f32) { op \"%x = y\" }"));
-  EXPECT_EQ(checkValueOrder("func.func @f() {\n  op.x %a\n  %a = op.y\n}"),
+  EXPECT_FALSE(faultOf("func.func @f(%q : f32, %r: f32) {\n"
+                       "  %a, %b = op.x %q, %r : f32\n"
+                       "  %c:2 = op.y %a, %b\n"
+                       "  op.z %c#1, %q {^bb0(%s: f32, %t: f32):\n"
+                       "    %u = op.x %s, %t }\n"
+                       "} // %late = comment\n"
+                       "func.func @g(%late: f32) { op \"%x = y\" }"));
+  EXPECT_EQ(faultOf("func.func @f() {\n  op.x %a\n  %a = op.y\n}"),
             "line 3: expected '%a' to be defined above its use");
-  EXPECT_EQ(checkValueOrder("%a = op.x %s {\n^bb0(%s: f32):"),
+  EXPECT_EQ(faultOf("%a = op.x %s {\n^bb0(%s: f32):"),
             "line 2: expected '%s' to be defined above its use");
-  EXPECT_EQ(checkValueOrder("func.func @f(%q: f32) {\n op.x %q, %a : f32\n"
-                            " op.y {^bb0(%s: f32, %a: f32):"),
+  EXPECT_EQ(faultOf("func.func @f(%q: f32) {\n op.x %q, %a : f32\n"
+                    " op.y {^bb0(%s: f32, %a: f32):"),
             "line 3: expected '%a' to be defined above its use");
-  EXPECT_EQ(checkValueOrder("op.x offset(%a : index)\n%a = op.y"),
+  EXPECT_EQ(faultOf("op.x offset(%a : index)\n%a = op.y"),
             "line 2: expected '%a' to be defined above its use");
   // Regions side by side may use the same names.
-  EXPECT_FALSE(checkValueOrder("op.x {^bb0(%s : f32, %t : f32): op.y %t : f32}"
-                               " {^bb0(%s : f32): %t = op.z %s : f32}"));
+  EXPECT_FALSE(faultOf("op.x {^bb0(%s : f32, %t : f32): op.y %t : f32}"
+                       " {^bb0(%s : f32): %t = op.z %s : f32}"));
   // A name of one function is not visible in the next.
-  EXPECT_EQ(checkValueOrder("func.func @f(%a: f32) { op.x %a }\n"
-                            "func.func @g() { op.x %a\n %a = op.y }"),
+  EXPECT_EQ(faultOf("func.func @f(%a: f32) { op.x %a }\n"
+                    "func.func @g() { op.x %a\n %a = op.y }"),
             "line 3: expected '%a' to be defined above its use");
-  EXPECT_FALSE(checkValueOrder("func.func @f() { %a = op.x }\n"
-                               "func.func @g() { %a = op.y }"));
+  EXPECT_FALSE(faultOf("func.func @f() { %a = op.x }\n"
+                       "func.func @g() { %a = op.y }"));
 }
 
 TEST(Source, loops_define_their_variables) {
   const char *twice = "func.func @f() {\n"
                       "scf.forall (%i, %j) in (2, 3) { op.x %i, %j }\n"
                       "scf.for %j = %a to %b { op.x %j }\n}";
-  EXPECT_FALSE(checkValueOrder(twice));
-  EXPECT_EQ(checkValueOrder("op.x (%i, %j) in (2, 3)\n%j = op.y"),
+  EXPECT_FALSE(faultOf(twice));
+  EXPECT_EQ(faultOf("op.x (%i, %j) in (2, 3)\n%j = op.y"),
             "line 2: expected '%j' to be defined above its use");
 }
 
@@ -199,22 +208,67 @@ TEST(Source, functions_with_branches_may_refer_forward) {
   const char *plain = "llvm.func @f() {\n^bb1:\nop.x %a\n%a = op.y\n}";
   const char *branch = "llvm.func @f() {\n  llvm.br ^bb2\n^bb1:\n  op.x %a\n"
                        "^bb2:\n  %a = op.y\n  llvm.br ^bb1\n}";
-  EXPECT_TRUE(checkValueOrder(plain, Branches::allowed));
-  EXPECT_TRUE(checkValueOrder(branch));
-  EXPECT_FALSE(checkValueOrder(branch, Branches::allowed));
+  EXPECT_TRUE(faultOf(plain, Branches::allowed));
+  EXPECT_TRUE(faultOf(branch));
+  EXPECT_FALSE(faultOf(branch, Branches::allowed));
   // A branch in another function does not matter.
   std::string both = std::string(branch) + "\n" + plain;
-  EXPECT_EQ(checkValueOrder(both, Branches::allowed),
+  EXPECT_EQ(faultOf(both, Branches::allowed),
             "line 12: expected '%a' to be defined above its use");
   // Names of one function mean nothing in the next.
-  EXPECT_FALSE(checkValueOrder("llvm.func @f() { op.x %a }\n"
-                               "llvm.func @g(%a: i64) { op.x %a }",
-                               Branches::allowed));
+  EXPECT_FALSE(faultOf("llvm.func @f() { op.x %a }\n"
+                       "llvm.func @g(%a: i64) { op.x %a }",
+                       Branches::allowed));
 }
 
 TEST(Source, arrays_of_index) {
-  EXPECT_EQ(checkValueOrder("op {a = array<i64: 1>, b = array< index: 1>}"),
+  EXPECT_EQ(faultOf("op {a = array<i64: 1>, b = array< index: 1>}"),
             "line 1: expected no array of index");
+}
+
+// Of linalg.transpose, broadcast and reduce, whose parsers make an attribute of
+// what failed to parse.
+TEST(Source, dimensions_are_lists_of_integers) {
+  for (const char *word : {"permutation", "dimensions"}) {
+    auto inText = [&](const std::string &list) {
+      return "func.func @f() {\n  op.x outs(%e : t) " + std::string(word) +
+             " = " + list + "\n}";
+    };
+    for (const char *list :
+         {"[1 0]", "[x]", "", "1, 0", "[1, 0", "[1,, 0]", "[1, ]", "[, 1]",
+          "[99999999999999999999]", "[1, 0x1ffffffffffffffff]", "[1.0]", "[-]",
+          "[--1]", "(1)", "// [1]\n x", "\"[1]\"", "array<i64: 1>"})
+      EXPECT_EQ(faultOf(inText(list)),
+                "line 2: expected a list of integers in brackets behind '" +
+                    std::string(word) + " ='")
+          << list;
+    for (const char *list :
+         {"[]", "[1]", "[1, 0]", " [ 1 ,0 ] ", "// one\n[1, // two\n 0]",
+          "[-1]", "[007]", "[9223372036854775807, -9223372036854775808]",
+          "[0x7F]"})
+      EXPECT_EQ(faultOf(inText(list)), std::nullopt) << list;
+  }
+  // The comma in front is of a comment, that of an attribute is not.
+  EXPECT_TRUE(faultOf("op.x // ,\n dimensions = 1"));
+  EXPECT_TRUE(faultOf("op.x // {\n dimensions = 1"));
+  EXPECT_TRUE(faultOf("op.x dimensions // =\n = 1"));
+  EXPECT_TRUE(faultOf(llvm::StringRef("op.x dimensions \0 = 1", 22)));
+  EXPECT_TRUE(faultOf("op.x {a = \",\"} dimensions = 1"));
+  EXPECT_FALSE(faultOf("op.x <{dimensions = array<i64: 1>}>"));
+  EXPECT_FALSE(faultOf("op.x {a, dimensions = 1 : i64}"));
+  // Part of another word, or no word of an op.
+  EXPECT_FALSE(faultOf("op.x my_dimensions = 1 dimensions_2 = 3"));
+  EXPECT_FALSE(faultOf("op.x \"dimensions = 1\" // permutation = x"));
+  // As a program.
+  std::string transpose =
+      "func.func @f(%a: tensor<2x3xf32>, %e: tensor<3x2xf32>) -> "
+      "tensor<3x2xf32> {\n  %t = linalg.transpose ins(%a : tensor<2x3xf32>) "
+      "outs(%e : tensor<3x2xf32>) permutation = [1, 0]\n  return %t : "
+      "tensor<3x2xf32>\n}\n";
+  EXPECT_EQ(parse(transpose).errors, "");
+  EXPECT_THAT(parse(transpose.replace(transpose.find("1, 0"), 4, "1 0")).errors,
+              HasSubstr("line 2: expected a list of integers in brackets "
+                        "behind 'permutation ='"));
 }
 
 TEST(Source, functions_only) {

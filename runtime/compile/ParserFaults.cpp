@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Two texts that crash MLIR's own parser, whatever the dialect, found before it
-// sees them. A dense array of `index` is cast to an array of floats. A value
-// that is used above its definition refers to memory that is freed if the op
-// with the defining region then fails to parse. Without branches between
-// blocks, no valid text refers forward.
+// Texts that crash MLIR's own parser, found before it sees them. A dense array
+// of `index` is cast to an array of floats. A value that is used above its
+// definition refers to memory that is freed if the op with the defining region
+// then fails to parse; without branches between blocks, no valid text refers
+// forward. Lists of dimensions of linalg.transpose, broadcast and reduce that
+// fail to parse become attributes all the same, which are null.
 
 #include "runtime/compile/Source.h"
 
@@ -20,11 +21,11 @@ static constexpr StringLiteral kNameChars =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-";
 
 namespace {
-class ValueOrderCheck {
+class ParserFaultFinder {
 public:
-  ValueOrderCheck(StringRef text, Branches branches)
+  ParserFaultFinder(StringRef text, Branches branches)
       : text(text), branches(branches) {}
-  std::optional<std::string> run();
+  std::optional<ParserFault> run();
 
 private:
   char at(size_t k) const { return k < text.size() ? text[k] : '\0'; }
@@ -41,16 +42,18 @@ private:
   bool isInduction() const;
   bool startFunction();
   bool isInBranchingFunction() const;
-  std::optional<std::string> visitValue();
-  std::string problem(const Twine &what) const {
+  std::optional<ParserFault> visitValue();
+  std::optional<ParserFault> visitWord();
+  ParserFault fault(const Twine &what) const {
     size_t line = text.take_front(position).count('\n') + 1;
-    return ("line " + Twine(line) + ": expected " + what).str();
+    return {position, ("line " + Twine(line) + ": expected " + what).str()};
   }
 
   StringRef text;
   Branches branches;
   size_t position = 0;
   size_t function = 0; ///< where the function begins that is being read
+  char last = '\0';    ///< in front of `position`, but spaces and comments
   bool lastWasArgument = false;
   bool lastWasInduction = false;
   StringSet<> defined, usedBefore;
@@ -59,7 +62,7 @@ private:
 
 /// True for `%a = `, `%a:2 = ` and the names of `%a, %b = `, where `end` is the
 /// end of the name.
-bool ValueOrderCheck::isResult(size_t end) const {
+bool ParserFaultFinder::isResult(size_t end) const {
   while (true) {
     if (at(end) == ':' && isDigit(at(end + 1)))
       end = skipName(end + 1);
@@ -85,7 +88,7 @@ static StringRef takeWord(StringRef &before) {
 
 /// True for the names of `(%a: type, %b: type)` behind `@f` or `^bb`, or on its
 /// own. Behind another word, as in `offset(%a : index)`, it is a use.
-bool ValueOrderCheck::isArgument(size_t end) const {
+bool ParserFaultFinder::isArgument(size_t end) const {
   if (at(skipSpaces(end)) != ':')
     return false;
   StringRef before = text.take_front(position).rtrim();
@@ -99,7 +102,7 @@ bool ValueOrderCheck::isArgument(size_t end) const {
 
 /// True for the names in front of the bounds of a loop over several variables,
 /// as in `scf.forall (%i, %j) in (%m, %n)`.
-bool ValueOrderCheck::isInduction() const {
+bool ParserFaultFinder::isInduction() const {
   StringRef before = text.take_front(position).rtrim();
   if (before.ends_with(","))
     return lastWasInduction;
@@ -112,7 +115,7 @@ bool ValueOrderCheck::isInduction() const {
 
 /// Steps over the keyword of a function, if there is one here. No value is
 /// visible in the next function.
-bool ValueOrderCheck::startFunction() {
+bool ParserFaultFinder::startFunction() {
   StringRef rest = text.substr(position);
   bool mayBranch = branches == Branches::allowed;
   if (!rest.starts_with("func.func") &&
@@ -129,7 +132,7 @@ bool ValueOrderCheck::startFunction() {
 
 /// True if the function has a branch: a block that is named elsewhere than at
 /// the start of a line.
-bool ValueOrderCheck::isInBranchingFunction() const {
+bool ParserFaultFinder::isInBranchingFunction() const {
   StringRef body = text.substr(function);
   body = body.take_front(
       std::min(body.find("func.func", 1), body.find("llvm.func", 1)));
@@ -143,7 +146,7 @@ bool ValueOrderCheck::isInBranchingFunction() const {
   return false;
 }
 
-std::optional<std::string> ValueOrderCheck::visitValue() {
+std::optional<ParserFault> ParserFaultFinder::visitValue() {
   size_t end = skipName(position + 1);
   StringRef name = text.slice(position, end);
   lastWasArgument = isArgument(end);
@@ -151,8 +154,7 @@ std::optional<std::string> ValueOrderCheck::visitValue() {
   if (lastWasArgument || lastWasInduction || isResult(end)) {
     if (usedBefore.contains(name) &&
         !(branches == Branches::allowed && isInBranchingFunction()))
-      return problem("'" + name.take_front(60) +
-                     "' to be defined above its use");
+      return fault("'" + name.take_front(60) + "' to be defined above its use");
     defined.insert(name);
   } else if (!defined.contains(name)) {
     usedBefore.insert(name);
@@ -161,7 +163,56 @@ std::optional<std::string> ValueOrderCheck::visitValue() {
   return std::nullopt;
 }
 
-std::optional<std::string> ValueOrderCheck::run() {
+/// `text` from its first token on. A null character is a space to MLIR.
+static StringRef skipToToken(StringRef text) {
+  StringRef spaces(" \t\n\r\0", 5);
+  text = text.ltrim(spaces);
+  while (text.starts_with("//"))
+    text = text.drop_until([](char c) { return c == '\n'; }).ltrim(spaces);
+  return text;
+}
+
+/// True if `text` begins with a list of integers of 64 bits in brackets, which
+/// may be empty.
+static bool isIntegerList(StringRef text) {
+  text = skipToToken(text);
+  if (!text.consume_front("["))
+    return false;
+  text = skipToToken(text);
+  if (text.starts_with("]"))
+    return true;
+  while (true) {
+    text = skipToToken(text);
+    StringRef number =
+        text.take_while([](char c) { return isAlnum(c) || c == '-'; });
+    bool isHex = number.starts_with("0x");
+    int64_t value;
+    if (number.drop_front(isHex ? 2 : 0).getAsInteger(isHex ? 16 : 10, value))
+      return false;
+    text = skipToToken(text.drop_front(number.size()));
+    if (text.starts_with("]"))
+      return true;
+    if (!text.consume_front(","))
+      return false;
+  }
+}
+
+/// A word outside of strings and comments. In a dictionary of attributes,
+/// `dimensions = ` may be in front of any of them.
+std::optional<ParserFault> ParserFaultFinder::visitWord() {
+  size_t end = skipName(position);
+  StringRef word = text.slice(position, end);
+  StringRef rest = skipToToken(text.substr(end));
+  bool isInDictionary = last == '{' || last == ',';
+  if ((word == "permutation" || word == "dimensions") && !isInDictionary &&
+      rest.consume_front("=") && !isIntegerList(rest))
+    return fault("a list of integers in brackets behind '" + word + " ='");
+  last = text[end - 1];
+  position = end;
+  return std::nullopt;
+}
+
+std::optional<ParserFault> ParserFaultFinder::run() {
   while (position < text.size()) {
     StringRef rest = text.substr(position);
     if (rest.starts_with("\"")) {
@@ -169,25 +220,32 @@ std::optional<std::string> ValueOrderCheck::run() {
            ++position)
         position += text[position] == '\\';
       ++position;
+      last = '"';
     } else if (rest.starts_with("//")) {
       position = std::min(text.find('\n', position), text.size());
     } else if (startFunction()) {
-      continue;
+      last = 'c';
     } else if (rest.consume_front("array<") &&
                rest.ltrim().starts_with("index")) {
-      return problem("no array of index");
+      return fault("no array of index");
     } else if (text[position] == '%') {
-      if (std::optional<std::string> found = visitValue())
+      if (std::optional<ParserFault> found = visitValue())
+        return found;
+      last = text[position - 1];
+    } else if (isAlpha(text[position]) || text[position] == '_') {
+      if (std::optional<ParserFault> found = visitWord())
         return found;
     } else {
+      if (!isSpace(text[position]))
+        last = text[position];
       ++position;
     }
   }
   return std::nullopt;
 }
 
-std::optional<std::string> checkValueOrder(StringRef text, Branches branches) {
-  return ValueOrderCheck(text, branches).run();
+std::optional<ParserFault> findParserFault(StringRef text, Branches branches) {
+  return ParserFaultFinder(text, branches).run();
 }
 
 } // namespace attn
