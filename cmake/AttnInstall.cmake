@@ -7,8 +7,6 @@
 #             attention in them; needs libomp
 #
 # attn.pc and attn-ahead.pc are runtime and ahead for pkg-config.
-#
-# attn.pc and attn-ahead.pc are runtime and ahead for pkg-config.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

@@ -13,6 +13,8 @@
 #include "runtime/code/CompilerInterface.h"
 
 #include <algorithm>
+#include <cstring>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -90,15 +92,41 @@ static Loaded load(const attn_function &function) {
   return result;
 }
 
-/// Reads each description once.
-static const Loaded &find(const attn_function &function) {
+namespace {
+/// What was at the address of a function when it was loaded.
+struct Known {
+  explicit Known(const attn_function &function)
+      : function(function), loaded(load(function)) {
+    if (function.version == attnInterfaceVersion)
+      description.assign(function.description, function.size);
+  }
+
+  /// Whether it is there still: a plug-in may be closed, and another be mapped
+  /// to the same addresses.
+  bool is(const attn_function &other) const {
+    return other.version == function.version && other.size == function.size &&
+           other.description == function.description &&
+           other.plan == function.plan && other.kernel == function.kernel &&
+           std::memcmp(other.description, description.data(),
+                       description.size()) == 0;
+  }
+
+  attn_function function;
+  std::string description; ///< empty where it is of another version
+  Loaded loaded;
+};
+} // namespace
+
+/// Reads each description once. Calls that run keep what they found.
+static std::shared_ptr<const Known> find(const attn_function &function) {
   static std::mutex mutex;
-  static std::unordered_map<const attn_function *, Loaded> known;
+  static std::unordered_map<const attn_function *, std::shared_ptr<const Known>>
+      all;
   std::lock_guard<std::mutex> lock(mutex);
-  auto found = known.find(&function);
-  if (found == known.end())
-    found = known.emplace(&function, load(function)).first;
-  return found->second;
+  std::shared_ptr<const Known> &known = all[&function];
+  if (!known || !known->is(function))
+    known = std::make_shared<const Known>(function);
+  return known;
 }
 
 /// The tensor, or why its struct can't be read.
@@ -162,7 +190,8 @@ static attn_status serve(const attn_function *function,
                          const attn_argument *arguments, size_t count,
                          Body body) try {
   message().clear();
-  const Loaded &loaded = find(*function);
+  std::shared_ptr<const Known> known = find(*function);
+  const Loaded &loaded = known->loaded;
   if (!loaded)
     return report(loaded.error());
   auto values = valuesOf(loaded->signature, arguments, count);

@@ -174,11 +174,24 @@ def check_ahead_c(build, prefix, compiler):
     configure(project, project / "build", prefix, compiler, *NO_LLVM)
 
 
+def check_plug_ins(build, prefix, compiler):
+    configure(pathlib.Path(__file__).parent / "plug-ins", build, prefix,
+              compiler, f"-DCMAKE_C_COMPILER={c_compiler_of(compiler)}",
+              "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror", *NO_LLVM)
+    run("cmake", "--build", build)
+    output = run(build / "host", build / "libfirst.so", build / "libsecond.so")
+    expect("ok: 8 plug-ins" in output, "plug-ins: expected ok")
+    # Else the test sees nothing of what it is for.
+    expect("at the address of the one before" in output,
+           "plug-ins: expected one at the address of another")
+
+
 EXAMPLE_CHECKS = {"jit-host": check_jit_host,
                   "attention-spec": check_attention_spec,
                   "opt-tool": check_opt_tool, "ahead": check_ahead,
                   "ahead-c": check_ahead_c,
-                  "ahead-errors": check_ahead_errors}
+                  "ahead-errors": check_ahead_errors,
+                  "plug-ins": check_plug_ins}
 
 
 def check_programs(prefix):

@@ -1,0 +1,5 @@
+// Query i sees keys 0 to i.
+func.func @main(%q: tensor<1x1x5x8xf32>, %k: tensor<1x1x5x8xf32>, %v: tensor<1x1x5x8xf32>) -> tensor<1x1x5x8xf32> {
+  %o = attn.softmax %q, %k, %v align(top_left) mask(#attn.causal) : (tensor<1x1x5x8xf32>, tensor<1x1x5x8xf32>, tensor<1x1x5x8xf32>) -> tensor<1x1x5x8xf32>
+  return %o : tensor<1x1x5x8xf32>
+}
