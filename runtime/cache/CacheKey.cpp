@@ -9,6 +9,7 @@
 #include "runtime/code/BuildId.h"
 #include "runtime/code/Bytes.h"
 #include "runtime/code/CompilerLibrary.h"
+#include "runtime/code/KeepSuccess.h"
 
 namespace attn {
 
@@ -27,8 +28,7 @@ static Result<Maker> identifyMaker() {
 }
 
 const Result<Maker> &Maker::get() {
-  static const Result<Maker> maker = identifyMaker();
-  return maker;
+  return keepSuccess<&identifyMaker>();
 }
 
 std::string cacheKey(const CompileRequest &request, const Maker &maker) {

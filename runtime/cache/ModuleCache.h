@@ -21,7 +21,8 @@ public:
   /// live on with their programs.
   explicit ModuleCache(size_t capacity) : capacity(capacity) {}
 
-  /// Compiles or waits for whoever does. Failures are kept too.
+  /// Compiles or waits for whoever does. Errors are kept, too, but those of
+  /// memory and files, after which the next call tries again.
   ModuleResult find(const CompileRequest &request);
 
   size_t size();
@@ -31,6 +32,8 @@ private:
     std::once_flag once;
     ModuleResult module = Error{};
   };
+
+  void forget(const std::string &key, const std::shared_ptr<Entry> &entry);
 
   size_t capacity;
   std::mutex mutex;

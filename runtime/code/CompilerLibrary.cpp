@@ -5,6 +5,8 @@
 
 #include "runtime/code/CompilerLibrary.h"
 
+#include "runtime/code/KeepSuccess.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -15,7 +17,7 @@
 namespace attn {
 
 static Error unavailable(const std::string &reason) {
-  return Error{ErrorCode::unsupported,
+  return Error{ErrorCode::ioFailure,
                "expected the compiler's library: " + reason};
 }
 
@@ -78,8 +80,7 @@ Result<CompilerLibrary> CompilerLibrary::open() {
 }
 
 const Result<CompilerLibrary> &CompilerLibrary::get() {
-  static const Result<CompilerLibrary> library = open();
-  return library;
+  return keepSuccess<&CompilerLibrary::open>();
 }
 
 static Result<std::string> call(AttnCompilerFunction function,

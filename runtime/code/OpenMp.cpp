@@ -6,6 +6,7 @@
 #include "runtime/code/OpenMp.h"
 
 #include "runtime/KernelMemory.h"
+#include "runtime/code/KeepSuccess.h"
 
 #include <algorithm>
 #include <dlfcn.h>
@@ -40,7 +41,7 @@ Result<OpenMp> OpenMp::open() {
     failures += std::string("; ") + name + ": no omp_set_num_threads";
     dlclose(library);
   }
-  return Error{ErrorCode::unsupported,
+  return Error{ErrorCode::ioFailure,
                "expected the OpenMP library libomp.so.5 (package "
                "libomp5-22), got none" +
                    failures};
@@ -54,10 +55,7 @@ void *OpenMp::lookup(const std::string &name) const {
   return dlsym(library, name.c_str());
 }
 
-const Result<OpenMp> &OpenMp::get() {
-  static const Result<OpenMp> library = open();
-  return library;
-}
+const Result<OpenMp> &OpenMp::get() { return keepSuccess<&OpenMp::open>(); }
 
 int OpenMp::threadsOf(int threads) const {
   return std::min(threads > 0 ? threads : maxThreads(), threadLimit());

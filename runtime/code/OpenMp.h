@@ -15,7 +15,7 @@ namespace attn {
 
 class OpenMp {
 public:
-  /// The library, opened on first use, or why it can't be had.
+  /// The library, opened on first use, or why it can't be had now.
   static const Result<OpenMp> &get();
 
   /// True for the names of functions of an OpenMP library.
