@@ -5,8 +5,12 @@
 #include "runtime/Files.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -101,36 +105,123 @@ Result<std::string> readFile(const std::string &path, uint64_t limit) {
   return content;
 }
 
-Result<void> writeFile(const std::string &path,
-                       std::initializer_list<std::string_view> pieces) {
+OutputFile::OutputFile(int descriptor, std::string path)
+    : descriptor(descriptor), asked(std::move(path)) {}
+
+OutputFile::OutputFile(OutputFile &&other)
+    : descriptor(std::exchange(other.descriptor, -1)),
+      asked(std::move(other.asked)), place(std::move(other.place)),
+      unfinished(std::exchange(other.unfinished, "")),
+      numBytes(other.numBytes) {}
+
+OutputFile::~OutputFile() {
+  if (descriptor >= 0)
+    ::close(descriptor);
+  if (!unfinished.empty())
+    ::unlink(unfinished.c_str());
+}
+
+Error OutputFile::failure(const char *what) const {
+  return systemFailure(asked, what);
+}
+
+/// The file that `path` names behind links, which may not exist yet.
+static std::string followLinks(const std::string &path) {
+  std::filesystem::path place = path;
+  std::error_code error;
+  // As many as Linux follows; with more, opening fails.
+  for (int links = 0; links < 40; ++links) {
+    std::filesystem::path next = std::filesystem::read_symlink(place, error);
+    if (error)
+      break;
+    place = place.parent_path() / next;
+  }
+  return place.string();
+}
+
+Result<OutputFile> OutputFile::open(const std::string &path) {
   if (!isPath(path))
-    return failure(path, "expected a path");
+    return attn::failure(path, "expected a path");
   struct stat status;
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) &&
-      path != "/dev/null")
-    return failure(path, std::string("expected a regular file, got ") +
-                             describe(status.st_mode));
-  int descriptor =
-      ::open(path.c_str(),
-             O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
-  if (descriptor < 0)
+  bool exists = ::stat(path.c_str(), &status) == 0;
+  bool isNull = path == "/dev/null";
+  if (exists && !S_ISREG(status.st_mode) && !isNull)
+    return attn::failure(path, std::string("expected a regular file, got ") +
+                                   describe(status.st_mode));
+  if (exists && ::access(path.c_str(), W_OK) != 0)
     return systemFailure(path, "can't open for writing");
+  OutputFile file(-1, path);
+  file.place = followLinks(path);
+  std::string beside = file.place;
+  int flags = O_WRONLY | O_CLOEXEC;
+  if (!isNull) {
+    uint64_t random;
+    if (::getrandom(&random, sizeof random, 0) != sizeof random)
+      return systemFailure(path, "can't name a file beside it");
+    char digits[17];
+    std::snprintf(digits, sizeof digits, "%016llx",
+                  static_cast<unsigned long long>(random));
+    beside += std::string(".") + digits + ".unfinished";
+    flags |= O_CREAT | O_EXCL;
+  }
+  file.descriptor = ::open(beside.c_str(), flags, 0666);
+  if (file.descriptor < 0)
+    return systemFailure(path, "can't open for writing");
+  if (!isNull)
+    file.unfinished = beside;
+  if (exists && !isNull &&
+      ::fchmod(file.descriptor, status.st_mode & 07777) != 0)
+    return systemFailure(path, "can't keep its rights");
+  return file;
+}
+
+Result<void> OutputFile::write(std::initializer_list<std::string_view> pieces) {
+  for (std::string_view piece : pieces)
+    numBytes += piece.size();
+  struct rlimit limit;
+  if (!unfinished.empty() && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+      limit.rlim_cur != RLIM_INFINITY && numBytes > limit.rlim_cur)
+    return attn::failure(asked, "can't write " + std::to_string(numBytes) +
+                                    " bytes: the limit of this process is " +
+                                    std::to_string(limit.rlim_cur));
   for (std::string_view piece : pieces) {
     while (!piece.empty()) {
       ssize_t wrote = ::write(descriptor, piece.data(), piece.size());
       if (wrote < 0 && errno == EINTR)
         continue;
-      if (wrote < 0) {
-        Error error = systemFailure(path, "can't write");
-        ::close(descriptor);
-        return error;
-      }
+      if (wrote < 0)
+        return failure("can't write");
       piece.remove_prefix(wrote);
     }
   }
-  if (::close(descriptor) != 0)
-    return systemFailure(path, "can't write");
   return {};
+}
+
+Result<void> OutputFile::commit() {
+  if (::close(std::exchange(descriptor, -1)) != 0)
+    return failure("can't write");
+  if (unfinished.empty())
+    return {};
+  if (::rename(unfinished.c_str(), place.c_str()) != 0)
+    return failure("can't put it in its place");
+  unfinished.clear();
+  return {};
+}
+
+Result<void> writeFile(const std::string &path,
+                       std::initializer_list<std::string_view> pieces) {
+  Result<OutputFile> file = OutputFile::open(path);
+  if (!file)
+    return file.error();
+  if (Result<void> done = file->write(pieces); !done)
+    return done.error();
+  return file->commit();
+}
+
+bool isSameFile(const std::string &first, const std::string &second) {
+  struct stat a, b;
+  return ::stat(first.c_str(), &a) == 0 && ::stat(second.c_str(), &b) == 0 &&
+         a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 } // namespace attn

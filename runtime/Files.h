@@ -38,10 +38,43 @@ private:
 /// The content of a regular file of at most `limit` bytes.
 Result<std::string> readFile(const std::string &path, uint64_t limit);
 
-/// Writes the pieces one after the other into a new or truncated file. A path
-/// that exists and is not a regular file is refused, except for /dev/null.
+/// A file that is written beside the one that it is to replace: until commit(),
+/// and where anything fails, that one is whole. What a killed process leaves is
+/// named NAME.<random>.unfinished.
+class OutputFile {
+public:
+  /// A path that exists and is not a regular file that may be written is
+  /// refused, except for /dev/null. A link is followed, and an existing file
+  /// keeps its rights.
+  static Result<OutputFile> open(const std::string &path);
+  OutputFile(OutputFile &&other);
+  OutputFile &operator=(OutputFile &&) = delete;
+  ~OutputFile();
+
+  /// Adds the pieces, one after the other. A limit of the process on the size
+  /// of files is an error and no signal.
+  Result<void> write(std::initializer_list<std::string_view> pieces);
+  /// Puts the file in its place.
+  Result<void> commit();
+
+private:
+  OutputFile(int descriptor, std::string path);
+  Error failure(const char *what) const;
+
+  int descriptor;
+  std::string asked;      ///< the path in messages
+  std::string place;      ///< where the file ends up
+  std::string unfinished; ///< where it is until then; empty for /dev/null
+  uint64_t numBytes = 0;
+};
+
+/// Writes the pieces one after the other into a file that takes the place of
+/// the one at `path`, as OutputFile does.
 Result<void> writeFile(const std::string &path,
                        std::initializer_list<std::string_view> pieces);
+
+/// Whether two paths name one existing file.
+bool isSameFile(const std::string &first, const std::string &second);
 
 } // namespace attn
 

@@ -11,14 +11,16 @@
 #include "Suite.h"
 
 #include "runtime/Files.h"
+#include "tools/StandardOutput.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
+#include <optional>
 #include <regex>
+#include <sstream>
 #include <thread>
 
 using namespace attn;
@@ -75,18 +77,25 @@ static int runBenchmarks(const Options &options) {
   if (!cases)
     return fail(cases.error().message);
   warnOfLoad();
-  std::ofstream json;
+  // Known to be possible before the hours that it may take.
+  std::optional<OutputFile> jsonFile;
   if (!options.jsonFile.empty()) {
-    json.open(options.jsonFile);
-    if (!json)
-      return fail("option --json: can't write '" + options.jsonFile + "'");
+    Result<OutputFile> file = OutputFile::open(options.jsonFile);
+    if (!file)
+      return fail("option --json: " + file.error().message);
+    jsonFile.emplace(std::move(*file));
   }
-  TurnRunner runner(options.runs, options.threads,
-                    json.is_open() ? &json : nullptr);
+  std::ostringstream json;
+  TurnRunner runner(options.runs, options.threads, jsonFile ? &json : nullptr);
   std::vector<Summary> summaries = runGroups(runner, *cases);
   runner.finish();
-  if (json.is_open() && !json.flush())
-    return fail("option --json: can't write '" + options.jsonFile + "'");
+  if (jsonFile) {
+    Result<void> done = jsonFile->write({json.str()});
+    if (done)
+      done = jsonFile->commit();
+    if (!done)
+      return fail("option --json: " + done.error().message);
+  }
   if (!options.plotFile.empty())
     if (Result<void> done =
             writeFile(options.plotFile, {drawShares(summaries)});
@@ -113,7 +122,7 @@ static int runSuite(const Options &options) {
   return *isFine ? 0 : exitCaseFailed;
 }
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   Result<Options> options =
       parseOptions({argv + std::min(argc, 1), argv + argc});
   if (!options)
@@ -128,4 +137,9 @@ int main(int argc, char **argv) {
     return runBenchmarks(*options);
   Server(options->threads).run(std::cin, std::cout);
   return 0;
+}
+
+int main(int argc, char **argv) {
+  return attn::runWithStandardOutput("attn-bench",
+                                     [&] { return runTool(argc, argv); });
 }

@@ -8,11 +8,13 @@
 #include "Bind.h"
 #include "NodeTest.h"
 #include "Options.h"
+#include "Paths.h"
 #include "PlotMask.h"
 #include "Report.h"
 #include "VerifyStages.h"
 
 #include "runtime/Files.h"
+#include "tools/StandardOutput.h"
 
 #include <algorithm>
 #include <cctype>
@@ -50,8 +52,8 @@ static Result<Signature> chooseFunction(const Program &program,
 /// Writes FOLDER/NAME.o and FOLDER/NAME.h, which give functions the prefix
 /// NAME.
 static int emitObject(const Options &options) {
-  std::string stem = options.emitFile.substr(0, options.emitFile.rfind('.'));
-  std::string prefix = stem.substr(stem.rfind('/') + 1);
+  std::string prefix = options.emitFile.substr(0, options.emitFile.rfind('.'));
+  prefix = prefix.substr(prefix.rfind('/') + 1);
   for (char &c : prefix)
     c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   if (std::isdigit(static_cast<unsigned char>(prefix[0])))
@@ -60,10 +62,20 @@ static int emitObject(const Options &options) {
       Engine(options.engine).compileAhead(options.file, prefix);
   if (!module)
     return fail(module.error());
-  if (Result<void> done = writeFile(options.emitFile, {module->object}); !done)
-    return fail(done.error());
-  if (Result<void> done = writeFile(stem + ".h", {module->header}); !done)
-    return fail(done.error());
+  // Both are there before either takes its place, as they belong together.
+  Result<OutputFile> object = OutputFile::open(options.emitFile);
+  if (!object)
+    return fail(object.error());
+  Result<OutputFile> header = OutputFile::open(headerPath(options.emitFile));
+  if (!header)
+    return fail(header.error());
+  for (Result<void> done :
+       {object->write({module->object}), header->write({module->header})})
+    if (!done)
+      return fail(done.error());
+  for (OutputFile *file : {&*object, &*header})
+    if (Result<void> done = file->commit(); !done)
+      return fail(done.error());
   return 0;
 }
 
@@ -176,7 +188,7 @@ static int printImported(const std::string &path) {
   return 0;
 }
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   Result<Options> options =
       parseOptions({argv + std::min(argc, 1), argv + argc});
   if (!options)
@@ -186,6 +198,8 @@ int main(int argc, char **argv) {
     std::fputs(helpText(), stdout);
     return 0;
   }
+  if (Result<void> done = checkPaths(*options); !done)
+    return fail(done.error());
   if (options->import)
     return printImported(*options->import);
   if (options->onnxTest)
@@ -203,4 +217,8 @@ int main(int argc, char **argv) {
   printCacheUse(*options, program->cacheUse());
   return options->emit.empty() ? runFunction(*options, *program)
                                : emit(*options);
+}
+
+int main(int argc, char **argv) {
+  return runWithStandardOutput("attn-run", [&] { return runTool(argc, argv); });
 }
