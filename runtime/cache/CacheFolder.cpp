@@ -25,6 +25,8 @@ namespace attn {
 static constexpr std::string_view unfinished = ".unfinished";
 // No writer takes that long.
 static constexpr time_t unfinishedSeconds = 3600;
+// Writing a file takes less.
+static constexpr time_t writingSeconds = 60;
 
 static bool endsWith(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() &&
@@ -49,8 +51,15 @@ chooseCacheFolder(const std::optional<std::string> &option) {
   if (base && *base == '/')
     return std::string(base) + "/attn";
   const char *home = secure_getenv("HOME");
-  if (home && *home == '/')
+  struct stat status;
+  if (home && *home == '/') {
+    // One that is not there belongs to nobody who would want it made.
+    if (stat(home, &status) != 0 || !S_ISDIR(status.st_mode))
+      return Error{ErrorCode::ioFailure,
+                   "expected HOME to name a folder, got '" + std::string(home) +
+                       "'"};
     return std::string(home) + "/.cache/attn";
+  }
   return Error{ErrorCode::ioFailure,
                "expected one of ATTN_CACHE_DIR, XDG_CACHE_HOME and HOME, got "
                "none"};
@@ -217,13 +226,18 @@ void CacheFolder::shrink(std::string_view suffix, uint64_t limit) const {
         fstatat(descriptor, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(status.st_mode))
       continue;
-    if (!isUnfinished) {
-      uint64_t size = static_cast<uint64_t>(status.st_size);
-      entries.push_back({status.st_mtim, size, item->d_name});
-      total += size;
-    } else if (status.st_mtim.tv_sec < now - unfinishedSeconds) {
+    if (isUnfinished && status.st_mtim.tv_sec < now - unfinishedSeconds) {
       unlinkat(descriptor, item->d_name, 0);
+      continue;
     }
+    // Of a clock that was ahead: no newer than what is written now.
+    if (status.st_mtim.tv_sec > now)
+      status.st_mtim = {now, 0};
+    uint64_t size = static_cast<uint64_t>(status.st_size);
+    total += size;
+    // One that is written at this moment counts, and is left to its writer.
+    if (!isUnfinished || status.st_mtim.tv_sec < now - writingSeconds)
+      entries.push_back({status.st_mtim, size, item->d_name});
   }
   closedir(stream);
   std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {

@@ -40,8 +40,9 @@ public:
   Result<void> replace(const std::string &name, std::string_view content) const;
 
   /// Removes the files that were not used for longest until all have at most
-  /// `limit` bytes, and what writers that did not finish have left. Counts and
-  /// removes only names of a hash and `suffix`.
+  /// `limit` bytes, among them what writers left that did not finish; after an
+  /// hour such a file goes anyway. Counts and removes only names of a hash and
+  /// `suffix`.
   void shrink(std::string_view suffix, uint64_t limit) const;
 
 private:

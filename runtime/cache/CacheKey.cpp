@@ -27,9 +27,7 @@ static Result<Maker> identifyMaker() {
   return maker;
 }
 
-const Result<Maker> &Maker::get() {
-  return keepSuccess<&identifyMaker>();
-}
+const Result<Maker> &Maker::get() { return keepSuccess<&identifyMaker>(); }
 
 std::string cacheKey(const CompileRequest &request, const Maker &maker) {
   CompileRequest relevant = request;

@@ -26,9 +26,8 @@ ModuleResult ModuleCache::find(const CompileRequest &request) {
   }
   std::call_once(entry->once, [&] { entry->module = obtainModule(request); });
   // Memory and files come back.
-  if (!entry->module &&
-      (entry->module.error().code == ErrorCode::outOfMemory ||
-       entry->module.error().code == ErrorCode::ioFailure))
+  if (!entry->module && (entry->module.error().code == ErrorCode::outOfMemory ||
+                         entry->module.error().code == ErrorCode::ioFailure))
     forget(key, entry);
   return entry->module;
 }

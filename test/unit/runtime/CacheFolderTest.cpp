@@ -23,7 +23,8 @@ namespace {
 TEST(CacheFolder, the_option_comes_first_then_the_environment) {
   EnvironmentVariable own("ATTN_CACHE_DIR", "relative/own");
   EnvironmentVariable xdg("XDG_CACHE_HOME", "/xdg");
-  EnvironmentVariable home("HOME", "/home/me");
+  TemporaryFolder me;
+  EnvironmentVariable home("HOME", me.path("").c_str());
   EXPECT_EQ(*chooseCacheFolder("given"), "given");
   EXPECT_EQ(*chooseCacheFolder(""), "");
   EXPECT_EQ(*chooseCacheFolder(std::nullopt), "relative/own");
@@ -36,7 +37,7 @@ TEST(CacheFolder, the_option_comes_first_then_the_environment) {
   for (const char *ignored :
        {"", "relative", static_cast<const char *>(nullptr)}) {
     EnvironmentVariable base("XDG_CACHE_HOME", ignored);
-    EXPECT_EQ(*chooseCacheFolder(std::nullopt), "/home/me/.cache/attn");
+    EXPECT_EQ(*chooseCacheFolder(std::nullopt), me.path("") + "/.cache/attn");
     for (const char *nowhere :
          {"", "relative", static_cast<const char *>(nullptr)}) {
       EnvironmentVariable homeless("HOME", nowhere);
@@ -45,6 +46,21 @@ TEST(CacheFolder, the_option_comes_first_then_the_environment) {
       EXPECT_THAT(folder.error().message, HasSubstr("XDG_CACHE_HOME and HOME"));
     }
   }
+}
+
+TEST(CacheFolder, a_home_that_is_not_there_is_not_made) {
+  EnvironmentVariable own("ATTN_CACHE_DIR", nullptr);
+  EnvironmentVariable xdg("XDG_CACHE_HOME", nullptr);
+  TemporaryFolder folder;
+  for (const std::string &none :
+       {folder.path("none/here"), folder.write("file", "")}) {
+    EnvironmentVariable home("HOME", none.c_str());
+    Result<std::string> chosen = chooseCacheFolder(std::nullopt);
+    ASSERT_FALSE(chosen.ok());
+    EXPECT_EQ(chosen.error().message,
+              "expected HOME to name a folder, got '" + none + "'");
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder.path("none")));
 }
 
 mode_t modeOf(const std::string &path) {

@@ -153,8 +153,9 @@ TEST_F(DiskCacheTest, only_leftovers_of_its_own_are_removed) {
   std::string left = "cache/" + hash + ".attn.0123456789abcdef.unfinished";
   std::string fresh = "cache/" + hash + ".attn.fedcba9876543210.unfinished";
   std::string foreign = "cache/notes.attn", other = "cache/x.unfinished";
-  for (const std::string &name : {left, fresh, foreign, other})
+  for (const std::string &name : {left, foreign, other})
     folder.write(name, std::string(2000, 'x'));
+  folder.write(fresh, std::string(100, 'x'));
   for (const std::string &name : {left, foreign, other})
     age(folder.path(name), 7200);
   ASSERT_TRUE(cache.store("key", "").ok());
@@ -162,6 +163,42 @@ TEST_F(DiskCacheTest, only_leftovers_of_its_own_are_removed) {
   for (const std::string &name : {fresh, foreign, other})
     EXPECT_TRUE(std::filesystem::exists(folder.path(name))) << name;
   EXPECT_EQ(cache.find("key"), "");
+}
+
+TEST_F(DiskCacheTest, leftovers_count) {
+  DiskCache cache = open(8000);
+  std::string value(500, 'v');
+  ASSERT_TRUE(cache.store("key", value).ok());
+  std::vector<std::string> left;
+  for (char c : {'a', 'b', 'c'}) {
+    left.push_back("cache/" + std::string(64, c) +
+                   ".attn.0123456789abcdef.unfinished");
+    folder.write(left.back(), std::string(3000, 'x'));
+  }
+  age(folder.path(left[0]), 600);
+  age(folder.path(left[1]), 500);
+  age(pathOf("key"), 300);
+  // 9000 bytes of leftovers: the oldest one goes, as the third is written now.
+  ASSERT_TRUE(cache.store("other", value).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder.path(left[0])));
+  EXPECT_TRUE(std::filesystem::exists(folder.path(left[1])));
+  EXPECT_TRUE(std::filesystem::exists(folder.path(left[2])));
+  EXPECT_EQ(cache.find("key"), value);
+  EXPECT_EQ(cache.find("other"), value);
+}
+
+// A clock that was ahead must not keep what it dated for ever.
+TEST_F(DiskCacheTest, entries_of_the_future_are_not_the_newest) {
+  DiskCache cache = open(10000);
+  std::string value(1000, 'v');
+  ASSERT_TRUE(cache.store("future", value).ok());
+  age(pathOf("future"), -1000000);
+  for (int i = 0; i < 12; ++i) {
+    std::string key = "key" + std::to_string(i);
+    ASSERT_TRUE(cache.store(key, value).ok());
+    age(pathOf(key), -2000000);
+  }
+  EXPECT_EQ(cache.find("future"), std::nullopt);
 }
 
 /// What process `p` stores in its round `r`: long enough for several writes to

@@ -7,6 +7,9 @@
 #include "Attention.h"
 #include "Proto.h"
 
+#include <map>
+#include <set>
+
 namespace attn::importer {
 
 // Versions of ai.onnx whose attention is the one described in docs/onnx.md.
@@ -15,11 +18,21 @@ static constexpr int64_t minOpset = 23, maxOpset = 27;
 static constexpr int64_t maxElements = int64_t(1) << 48;
 static constexpr const char *preview = "ai.onnx.preview";
 
+/// The empty name has a long form.
+static std::string canonicalDomain(const std::string &domain) {
+  return isDefaultDomain(domain) ? "" : domain;
+}
+
 namespace {
 
 class GraphImporter {
 public:
-  explicit GraphImporter(const onnx::ModelProto &model) : model(model) {}
+  explicit GraphImporter(const onnx::ModelProto &model) : model(model) {
+    for (const onnx::TensorProto &initializer : model.graph().initializer())
+      constants.insert(initializer.name());
+    for (const onnx::OperatorSetIdProto &set : model.opset_import())
+      opsets.emplace(canonicalDomain(set.domain()), set.version());
+  }
   Result<ImportedFunction> run();
 
 private:
@@ -33,6 +46,8 @@ private:
   int64_t getOpset(const std::string &domain) const;
 
   const onnx::ModelProto &model;
+  std::set<std::string_view> constants;  ///< names of initializers
+  std::map<std::string, int64_t> opsets; ///< versions by domain
   IrText text;
   Values values;
   ImportedFunction function;
@@ -46,11 +61,8 @@ static Error malformed(const std::string &what) {
 }
 
 int64_t GraphImporter::getOpset(const std::string &domain) const {
-  for (const onnx::OperatorSetIdProto &set : model.opset_import())
-    if (set.domain() == domain ||
-        (isDefaultDomain(domain) && isDefaultDomain(set.domain())))
-      return set.version();
-  return 0;
+  auto found = opsets.find(canonicalDomain(domain));
+  return found == opsets.end() ? 0 : found->second;
 }
 
 Result<void> GraphImporter::define(const std::string &name,
@@ -92,9 +104,8 @@ static Result<IrValue> readType(const onnx::ValueInfoProto &info,
 }
 
 Result<void> GraphImporter::addInput(const onnx::ValueInfoProto &input) {
-  for (const onnx::TensorProto &initializer : model.graph().initializer())
-    if (initializer.name() == input.name())
-      return {}; // A constant; it can't be passed another value.
+  if (constants.count(input.name()))
+    return {}; // It can't be passed another value.
   Result<IrValue> type = readType(input, "input");
   if (!type)
     return type.error();

@@ -66,9 +66,11 @@ std::string IrText::freshName(const std::string &hint) {
   // A number alone would be a value without a name.
   if (base.size() == 1 || std::isdigit(static_cast<unsigned char>(base[1])))
     base.insert(1, "v");
-  std::string name = base;
-  for (int n = 1; !taken.insert(name).second; ++n)
-    name = base + "_" + std::to_string(n);
+  // Where the last name of this base ended, so that many take no longer each.
+  int64_t &number = numbers[base];
+  std::string name = number == 0 ? base : base + "_" + std::to_string(number);
+  while (!taken.insert(name).second)
+    name = base + "_" + std::to_string(++number);
   return name;
 }
 

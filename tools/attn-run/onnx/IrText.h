@@ -98,6 +98,7 @@ private:
   std::string body;
   int depth = 1;
   std::set<std::string> taken;
+  std::map<std::string, int64_t> numbers; ///< of names, by their base
   std::vector<IrValue> arguments;
   std::map<int64_t, std::string> indices;
   std::map<std::pair<std::string, int64_t>, IrSize> knownSizes;
