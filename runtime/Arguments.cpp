@@ -36,31 +36,53 @@ static bool isDType(DType dtype) {
   return dtype >= DType::f64 && dtype <= DType::i64;
 }
 
+static Result<void> checkType(const Parameter &parameter, DType dtype,
+                              const std::vector<int64_t> &sizes,
+                              const std::string &what) {
+  if (!isDType(dtype) || !isSameType(parameter.dtype, dtype))
+    return argumentError(
+        what, std::string("elements of type ") + name(parameter.dtype),
+        isDType(dtype) ? name(dtype) : "no element type");
+  if (sizes.size() != parameter.sizes.size())
+    return argumentError(what, "rank " + std::to_string(parameter.sizes.size()),
+                         "rank " + std::to_string(sizes.size()));
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    std::string dim = "dimension " + std::to_string(i);
+    if (sizes[i] < 0)
+      return argumentError(what, dim + " not to be negative",
+                           std::to_string(sizes[i]));
+    if (parameter.sizes[i] >= 0 && sizes[i] != parameter.sizes[i])
+      return argumentError(
+          what, dim + " of size " + std::to_string(parameter.sizes[i]),
+          std::to_string(sizes[i]));
+  }
+  return {};
+}
+
+Result<void> checkArgumentType(const Signature &signature, size_t index,
+                               const Parameter &given) {
+  const Parameter &parameter = signature.arguments[index];
+  std::string what = describeParameter(signature, /*isResult=*/false, index);
+  bool isTensor = given.kind == Parameter::Kind::tensor;
+  if (parameter.kind != Parameter::Kind::tensor && isTensor)
+    return argumentError(what, formatType(parameter), "a tensor");
+  if (parameter.kind == Parameter::Kind::tensor && !isTensor)
+    return argumentError(what, "a tensor " + formatType(parameter), "a number");
+  return isTensor ? checkType(parameter, given.dtype, given.sizes, what)
+                  : Result<void>();
+}
+
 /// Type, rank, static sizes and form of `view`.
 static Result<ByteRange> checkTensor(const Parameter &parameter,
                                      const TensorView &view,
                                      const std::string &what) {
-  if (!isDType(view.dtype) || !isSameType(parameter.dtype, view.dtype))
-    return argumentError(
-        what, std::string("elements of type ") + name(parameter.dtype),
-        isDType(view.dtype) ? name(view.dtype) : "no element type");
-  if (view.sizes.size() != parameter.sizes.size())
-    return argumentError(what, "rank " + std::to_string(parameter.sizes.size()),
-                         "rank " + std::to_string(view.sizes.size()));
+  if (Result<void> done = checkType(parameter, view.dtype, view.sizes, what);
+      !done)
+    return done.error();
   if (!view.strides.empty() && view.strides.size() != view.sizes.size())
     return argumentError(what,
                          std::to_string(view.sizes.size()) + " strides or none",
                          std::to_string(view.strides.size()));
-  for (size_t i = 0; i < view.sizes.size(); ++i) {
-    std::string dim = "dimension " + std::to_string(i);
-    if (view.sizes[i] < 0)
-      return argumentError(what, dim + " not to be negative",
-                           std::to_string(view.sizes[i]));
-    if (parameter.sizes[i] >= 0 && view.sizes[i] != parameter.sizes[i])
-      return argumentError(
-          what, dim + " of size " + std::to_string(parameter.sizes[i]),
-          std::to_string(view.sizes[i]));
-  }
   std::optional<ByteRange> range = touchedBytes(view);
   if (!range)
     return argumentError(what, "sizes and strides within the address space",

@@ -5,6 +5,7 @@
 #ifndef ATTN_RUNTIME_SIGNATURE_H
 #define ATTN_RUNTIME_SIGNATURE_H
 
+#include "runtime/Result.h"
 #include "runtime/TensorView.h"
 
 #include <string>
@@ -39,6 +40,12 @@ struct Signature {
 
 /// "4x?x64xf32", "index" or "f32".
 ATTN_API std::string formatType(const Parameter &parameter);
+
+/// Why no argument of kind, element type and sizes `given` can be argument
+/// `index`, as a call would say; success for one that may fit. Nothing has to
+/// be allocated for that.
+ATTN_API Result<void> checkArgumentType(const Signature &signature,
+                                        size_t index, const Parameter &given);
 
 /// "attend(q: 4x?x64xf32, n: index) -> (4x?x64xf32)".
 ATTN_API std::string format(const Signature &signature);

@@ -22,6 +22,11 @@
 // NAME: option --input: expected one of q, k, v, n, got 'x'
 // RUN: not attn-run %s --input=1x2x3x4xbf16 --input=n=index=0 2>&1 | FileCheck %s --check-prefix=TYPE
 // TYPE: function 'main' argument 0 (q): expected elements of type f32, got bf16
+// No memory is filled for what does not fit.
+// RUN: not attn-run %s --input=1099511627776xf32=70 --input=n=index=0 2>&1 | FileCheck %s --check-prefix=LARGE
+// LARGE: function 'main' argument 0 (q): expected rank 4, got rank 1
+// RUN: not attn-run %s --input=q=1x2x3x4xf32 --input=n=1099511627776xf32 2>&1 | FileCheck %s --check-prefix=KIND
+// KIND: function 'main' argument 3 (n): expected index, got a tensor
 // RUN: not attn-run %s --input=1x2x3x4xf32=1,2 2>&1 | FileCheck %s --check-prefix=COUNT
 // COUNT: option --input: value '1x2x3x4xf32=1,2': expected 24 numbers (or one for all), got 2
 // RUN: not attn-run %s --input=@%S/absent.npy --input=n=index=0 2>&1 | FileCheck %s --check-prefix=ABSENT

@@ -97,6 +97,11 @@ Result<std::vector<OwnedValue>> makeInputs(const Signature &signature,
                                  : defaultInput(signature, i);
     if (!spec)
       return spec.error();
+    // Before memory is filled that nobody will want; a file says what it has.
+    if (spec->source != InputSpec::Source::file && spec->type)
+      if (Result<void> done = checkArgumentType(signature, i, *spec->type);
+          !done)
+        return done.error();
     Result<OwnedValue> value = evaluate(*spec, seed, i);
     if (!value)
       return value.error();
