@@ -427,30 +427,4 @@ TEST(ImportErrors, graphs) {
                                                "dense tensor, got a sparse"));
 }
 
-// Work that grows with the square of these numbers would take minutes.
-TEST(Import, many_names_and_sets_of_operators) {
-  constexpr int count = 100000;
-  Model model;
-  for (int i = 0; i < count; ++i) {
-    std::string number = std::to_string(i);
-    *model.model.mutable_graph()->add_initializer() =
-        makeTensor("c" + number, f32, {1}, {0.0});
-    model.addInput("x" + number, f32, {1});
-    // Letters beyond ASCII become underscores: all have one name to begin with.
-    std::string wide = "\xc3\xa4";
-    for (char digit : number)
-      wide += std::string("\xc3") + char(0xa0 + digit - '0');
-    model.addInput(wide, f32, {1});
-    auto *set = model.model.add_opset_import();
-    set->set_domain("d" + number);
-    set->set_version(1);
-    auto &constant = model.addNode("Constant", {}, {"t" + number});
-    auto *value = constant.add_attribute();
-    value->set_name("value");
-    value->set_type(onnx::AttributeProto::TENSOR);
-    *value->mutable_t() = makeTensor("", f32, {1}, {1.0});
-  }
-  EXPECT_THAT(textOf(model.model), HasSubstr("%Y = attn.gqa %Q, %K, %V\n"));
-}
-
 } // namespace

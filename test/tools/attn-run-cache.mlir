@@ -21,6 +21,7 @@
 // The places that XDG names.
 // RUN: env -u ATTN_CACHE_DIR XDG_CACHE_HOME=%t/xdg attn-run %s --benchmark=1 | FileCheck %s --check-prefix=JSON-MISS
 // RUN: ls %t/xdg/attn | FileCheck %s --check-prefix=FILE
+// RUN: mkdir -p %t/home
 // RUN: env -u ATTN_CACHE_DIR -u XDG_CACHE_HOME HOME=%t/home attn-run %s --benchmark=1 | FileCheck %s --check-prefix=JSON-MISS
 // RUN: ls %t/home/.cache/attn | FileCheck %s --check-prefix=FILE
 // FILE: {{^[0-9a-f]+}}.attn
