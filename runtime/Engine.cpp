@@ -116,6 +116,8 @@ Result<void> Program::Impl::run(std::string_view name, CallOptions options,
   if (!module->usesOpenMp)
     return body(**function);
   // Linking has opened the library.
+  if (Result<void> done = OpenMp::get()->startThreads(options.threads); !done)
+    return done.error();
   ThreadCount threads(*OpenMp::get(), options.threads);
   return body(**function);
 }

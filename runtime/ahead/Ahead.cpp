@@ -8,6 +8,7 @@
 
 #include "runtime/Call.h"
 #include "runtime/KernelMemory.h"
+#include "runtime/StartThreads.h"
 #include "runtime/ahead/CpuFeatures.h"
 #include "runtime/ahead/Description.h"
 #include "runtime/code/CompilerInterface.h"
@@ -26,6 +27,8 @@ extern "C" {
 int omp_in_parallel(void);
 int omp_get_max_threads(void);
 void omp_set_num_threads(int);
+int omp_get_thread_limit(void);
+size_t kmp_get_stacksize_s(void);
 
 // What compiled code allocates with.
 void *attn_ahead_malloc(size_t bytes) { return kernelAllocate(bytes); }
@@ -250,6 +253,12 @@ attn_status attn_call(const attn_function *function,
             return view.error();
           outputs.push_back(std::move(*view));
         }
+        int wanted = threads > 0 ? threads : omp_get_max_threads();
+        if (Result<void> done =
+                startThreads(std::min(wanted, omp_get_thread_limit()),
+                             kmp_get_stacksize_s());
+            !done)
+          return done.error();
         ThreadScope scope(threads);
         return callFunctionInto(compiled, values, outputs);
       });

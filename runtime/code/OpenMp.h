@@ -24,6 +24,10 @@ public:
   /// The address of a function of the library, or null.
   void *lookup(const std::string &name) const;
 
+  /// Refuses a call whose threads, as in threadsOf, can't be started, as the
+  /// library would abort.
+  Result<void> startThreads(int threads) const;
+
   /// CPUs that this process may run on.
   int availableCpus() const { return numProcs(); }
 
@@ -36,12 +40,15 @@ private:
   friend class ThreadCount;
   OpenMp() = default;
   static Result<OpenMp> open();
+  static Result<OpenMp> findLoaded(bool &isThere);
+  static Result<OpenMp> take(void *library);
 
   void *library = nullptr;
   void (*setNumThreads)(int) = nullptr;
   int (*maxThreads)() = nullptr;
   int (*numProcs)() = nullptr;
   int (*threadLimit)() = nullptr;
+  size_t (*stackBytes)() = nullptr; ///< null where the library does not say
 };
 
 /// OpenMp::threadsOf and availableCpus; 1 where there is no library, without
