@@ -5,6 +5,7 @@
 
 #include "runtime/code/CompilerLibrary.h"
 
+#include "runtime/code/ForeignSymbols.h"
 #include "runtime/code/KeepSuccess.h"
 
 #include <cerrno>
@@ -76,6 +77,11 @@ Result<CompilerLibrary> CompilerLibrary::open() {
     return unavailable("'" + *file + "': expected version " +
                        std::to_string(attnInterfaceVersion) + ", got " +
                        std::to_string(version()));
+  std::string foreign = findForeignSymbol(library);
+  if (!foreign.empty())
+    return Error{ErrorCode::unsupported,
+                 "the compiler's library would call " + foreign +
+                     ": expected a process that exports no LLVM of its own"};
   return result;
 }
 
