@@ -61,7 +61,7 @@ LogicalResult lowerElementwise(RewriterBase &rewriter, linalg::LinalgOp op,
 LogicalResult lowerRunningMax(RewriterBase &rewriter, RunningMaxOp op,
                               const TargetInfo &target);
 
-/// Turns a bufferized parallel loop into an OpenMP loop with dynamic schedule,
+/// Turns a bufferized parallel loop into an OpenMP loop with guided schedule,
 /// and the buffers allocated in it into one per thread.
 LogicalResult parallelizeTiles(RewriterBase &rewriter, scf::ForallOp op);
 

@@ -125,7 +125,7 @@ def ParallelizeTiles : Pass<"attn-parallelize-tiles", "func::FuncOp"> {
   let summary = "run tile loops on OpenMP threads";
   let description = [{
     Needs: bufferized `scf.forall` loops.
-    Guarantees: each is an `omp.wsloop` with dynamic schedule, whose threads share
+    Guarantees: each is an `omp.wsloop` with guided schedule, whose threads share
     the iterations of all its loops; the buffers that
     its body allocates are allocated once per thread, in front of the loop, and
     those of sequential loops in the entry block.
@@ -135,7 +135,7 @@ def ParallelizeTiles : Pass<"attn-parallelize-tiles", "func::FuncOp"> {
       ->
     omp.parallel {
       %s = memref.alloc()
-      omp.wsloop schedule(dynamic) { omp.loop_nest (%i) collapse(1) ... }
+      omp.wsloop schedule(guided) { omp.loop_nest (%i) collapse(1) ... }
       memref.dealloc %s
     }
     ```

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Turns the parallel loops over query tiles into OpenMP loops. Tiles differ in
-// work under a mask, so the schedule is dynamic; each iteration owns its rows
-// of the output, so the bits do not depend on the number of threads.
+// work under a mask, and those of one head read the same keys and values, so
+// the schedule is guided: a thread takes many iterations in a row, and fewer
+// towards the end. Each iteration owns its rows of the output, so the bits do
+// not depend on the number of threads.
 
 #include "passes/Passes.h"
 #include "passes/analysis/Explain.h"
@@ -108,7 +110,7 @@ LogicalResult attn::parallelizeTiles(RewriterBase &rewriter, scf::ForallOp op) {
   rewriter.createBlock(&parallel.getRegion());
   omp::WsloopOperands schedule;
   schedule.scheduleKind = omp::ClauseScheduleKindAttr::get(
-      rewriter.getContext(), omp::ClauseScheduleKind::Dynamic);
+      rewriter.getContext(), omp::ClauseScheduleKind::Guided);
   auto wsloop = omp::WsloopOp::create(rewriter, loc, schedule);
   auto terminator = omp::TerminatorOp::create(rewriter, loc);
   hoistThreadBuffers(rewriter, op, /*before=*/wsloop, /*after=*/terminator);

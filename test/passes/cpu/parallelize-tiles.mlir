@@ -3,7 +3,7 @@
 // CHECK-LABEL: func @has_one_buffer_per_thread
 // CHECK:         omp.parallel {
 // CHECK:           %[[SCRATCH:.*]] = memref.alloc(%[[N:.*]]) : memref<?xf32>
-// CHECK-NEXT:      omp.wsloop schedule(dynamic) {
+// CHECK-NEXT:      omp.wsloop schedule(guided) {
 // CHECK:             omp.loop_nest (%[[I:.*]], %[[J:.*]]) : index = {{.*}} collapse(2)
 // CHECK-NOT:           memref.alloc
 // CHECK:               memref.store %{{.*}}, %[[SCRATCH]][%[[J]]]
