@@ -4,8 +4,9 @@
 
 #include "runtime/Files.h"
 
+#include "runtime/code/Bytes.h"
+
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -105,8 +106,34 @@ Result<std::string> readFile(const std::string &path, uint64_t limit) {
   return content;
 }
 
-OutputFile::OutputFile(int descriptor, std::string path)
-    : descriptor(descriptor), asked(std::move(path)) {}
+std::optional<std::string> unfinishedName(const std::string &name) {
+  char random[8];
+  if (::getrandom(random, sizeof random, 0) != sizeof random)
+    return std::nullopt;
+  return name + "." + toHex(std::string_view(random, sizeof random)) +
+         std::string(unfinishedSuffix);
+}
+
+uint64_t fileSizeLimit() {
+  struct rlimit limit;
+  bool isLimited =
+      ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return isLimited ? limit.rlim_cur : UINT64_MAX;
+}
+
+bool writeAll(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t wrote = ::write(descriptor, bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR)
+      continue;
+    if (wrote < 0)
+      return false;
+    bytes.remove_prefix(wrote);
+  }
+  return true;
+}
+
+OutputFile::OutputFile(std::string path) : asked(std::move(path)) {}
 
 OutputFile::OutputFile(OutputFile &&other)
     : descriptor(std::exchange(other.descriptor, -1)),
@@ -119,10 +146,6 @@ OutputFile::~OutputFile() {
     ::close(descriptor);
   if (!unfinished.empty())
     ::unlink(unfinished.c_str());
-}
-
-Error OutputFile::failure(const char *what) const {
-  return systemFailure(asked, what);
 }
 
 /// The file that `path` names behind links, which may not exist yet.
@@ -141,34 +164,30 @@ static std::string followLinks(const std::string &path) {
 
 Result<OutputFile> OutputFile::open(const std::string &path) {
   if (!isPath(path))
-    return attn::failure(path, "expected a path");
+    return failure(path, "expected a path");
   struct stat status;
   bool exists = ::stat(path.c_str(), &status) == 0;
   bool isNull = path == "/dev/null";
   if (exists && !S_ISREG(status.st_mode) && !isNull)
-    return attn::failure(path, std::string("expected a regular file, got ") +
-                                   describe(status.st_mode));
+    return failure(path, std::string("expected a regular file, got ") +
+                             describe(status.st_mode));
   if (exists && ::access(path.c_str(), W_OK) != 0)
     return systemFailure(path, "can't open for writing");
-  OutputFile file(-1, path);
+  OutputFile file(path);
   file.place = followLinks(path);
-  std::string beside = file.place;
-  int flags = O_WRONLY | O_CLOEXEC;
-  if (!isNull) {
-    uint64_t random;
-    if (::getrandom(&random, sizeof random, 0) != sizeof random)
+  if (isNull) {
+    file.descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    std::optional<std::string> beside = unfinishedName(file.place);
+    if (!beside)
       return systemFailure(path, "can't name a file beside it");
-    char digits[17];
-    std::snprintf(digits, sizeof digits, "%016llx",
-                  static_cast<unsigned long long>(random));
-    beside += std::string(".") + digits + ".unfinished";
-    flags |= O_CREAT | O_EXCL;
+    file.descriptor =
+        ::open(beside->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file.descriptor >= 0)
+      file.unfinished = *beside;
   }
-  file.descriptor = ::open(beside.c_str(), flags, 0666);
   if (file.descriptor < 0)
     return systemFailure(path, "can't open for writing");
-  if (!isNull)
-    file.unfinished = beside;
   if (exists && !isNull &&
       ::fchmod(file.descriptor, status.st_mode & 07777) != 0)
     return systemFailure(path, "can't keep its rights");
@@ -178,32 +197,23 @@ Result<OutputFile> OutputFile::open(const std::string &path) {
 Result<void> OutputFile::write(std::initializer_list<std::string_view> pieces) {
   for (std::string_view piece : pieces)
     numBytes += piece.size();
-  struct rlimit limit;
-  if (!unfinished.empty() && ::getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-      limit.rlim_cur != RLIM_INFINITY && numBytes > limit.rlim_cur)
-    return attn::failure(asked, "can't write " + std::to_string(numBytes) +
-                                    " bytes: the limit of this process is " +
-                                    std::to_string(limit.rlim_cur));
-  for (std::string_view piece : pieces) {
-    while (!piece.empty()) {
-      ssize_t wrote = ::write(descriptor, piece.data(), piece.size());
-      if (wrote < 0 && errno == EINTR)
-        continue;
-      if (wrote < 0)
-        return failure("can't write");
-      piece.remove_prefix(wrote);
-    }
-  }
+  if (!unfinished.empty() && numBytes > fileSizeLimit())
+    return failure(asked, "can't write " + std::to_string(numBytes) +
+                              " bytes: the limit of this process is " +
+                              std::to_string(fileSizeLimit()));
+  for (std::string_view piece : pieces)
+    if (!writeAll(descriptor, piece))
+      return systemFailure(asked, "can't write");
   return {};
 }
 
 Result<void> OutputFile::commit() {
   if (::close(std::exchange(descriptor, -1)) != 0)
-    return failure("can't write");
+    return systemFailure(asked, "can't write");
   if (unfinished.empty())
     return {};
   if (::rename(unfinished.c_str(), place.c_str()) != 0)
-    return failure("can't put it in its place");
+    return systemFailure(asked, "can't put it in its place");
   unfinished.clear();
   return {};
 }

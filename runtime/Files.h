@@ -9,6 +9,7 @@
 #include "runtime/Result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,21 @@ private:
 /// The content of a regular file of at most `limit` bytes.
 Result<std::string> readFile(const std::string &path, uint64_t limit);
 
+// What files that replace others are made with.
+
+/// How names end of files that are not whole yet.
+inline constexpr std::string_view unfinishedSuffix = ".unfinished";
+
+/// NAME.<random>.unfinished, or nothing if there is no random number.
+std::optional<std::string> unfinishedName(const std::string &name);
+
+/// Bytes that a file of this process may have: a write that goes beyond ends
+/// the program by a signal, unless that is ignored.
+uint64_t fileSizeLimit();
+
+/// Whether all of `bytes` could be written; errno says why not.
+bool writeAll(int descriptor, std::string_view bytes);
+
 /// A file that is written beside the one that it is to replace: until commit(),
 /// and where anything fails, that one is whole. What a killed process leaves is
 /// named NAME.<random>.unfinished.
@@ -58,10 +74,9 @@ public:
   Result<void> commit();
 
 private:
-  OutputFile(int descriptor, std::string path);
-  Error failure(const char *what) const;
+  explicit OutputFile(std::string path);
 
-  int descriptor;
+  int descriptor = -1;
   std::string asked;      ///< the path in messages
   std::string place;      ///< where the file ends up
   std::string unfinished; ///< where it is until then; empty for /dev/null

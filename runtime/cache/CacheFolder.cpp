@@ -5,7 +5,7 @@
 
 #include "runtime/cache/CacheFolder.h"
 
-#include "runtime/code/Bytes.h"
+#include "runtime/Files.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,15 +14,12 @@
 #include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
 namespace attn {
 
-static constexpr std::string_view unfinished = ".unfinished";
 // No writer takes that long.
 static constexpr time_t unfinishedSeconds = 3600;
 // Writing a file takes less.
@@ -154,17 +151,9 @@ std::optional<std::string> CacheFolder::read(const std::string &name,
   return content;
 }
 
-/// True if the process may write files that large: a write that goes beyond its
-/// limit ends the program by a signal, unless that is ignored.
-static bool mayWrite(size_t bytes) {
-  struct rlimit limit;
-  return getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
-         limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
-}
-
 Result<void> CacheFolder::write(const std::string &name,
                                 std::string_view content) const {
-  if (!mayWrite(content.size())) {
+  if (content.size() > fileSizeLimit()) {
     errno = EFBIG;
     return failure("can't write");
   }
@@ -172,16 +161,10 @@ Result<void> CacheFolder::write(const std::string &name,
                     O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0)
     return failure("can't write");
-  while (!content.empty()) {
-    ssize_t wrote = ::write(file, content.data(), content.size());
-    if (wrote < 0 && errno == EINTR)
-      continue;
-    if (wrote < 0) {
-      Error error = failure("can't write");
-      ::close(file);
-      return error;
-    }
-    content.remove_prefix(wrote);
+  if (!writeAll(file, content)) {
+    Error error = failure("can't write");
+    ::close(file);
+    return error;
   }
   if (::close(file) != 0)
     return failure("can't write");
@@ -190,17 +173,14 @@ Result<void> CacheFolder::write(const std::string &name,
 
 Result<void> CacheFolder::replace(const std::string &name,
                                   std::string_view content) const {
-  char random[8];
-  if (getrandom(random, sizeof random, 0) != sizeof random)
+  std::optional<std::string> own = unfinishedName(name);
+  if (!own)
     return failure("can't name a file");
-  std::string own = name + "." +
-                    toHex(std::string_view(random, sizeof random)) +
-                    std::string(unfinished);
-  Result<void> done = write(own, content);
-  if (done && renameat(descriptor, own.c_str(), descriptor, name.c_str()) != 0)
+  Result<void> done = write(*own, content);
+  if (done && renameat(descriptor, own->c_str(), descriptor, name.c_str()) != 0)
     done = failure("can't write");
   if (!done)
-    unlinkat(descriptor, own.c_str(), 0);
+    unlinkat(descriptor, own->c_str(), 0);
   return done;
 }
 
@@ -220,7 +200,7 @@ void CacheFolder::shrink(std::string_view suffix, uint64_t limit) const {
   time_t now = time(nullptr);
   while (const dirent *item = readdir(stream)) {
     std::string_view rest = afterHash(item->d_name);
-    bool isUnfinished = endsWith(rest, unfinished);
+    bool isUnfinished = endsWith(rest, unfinishedSuffix);
     struct stat status;
     if ((!isUnfinished && rest != suffix) ||
         fstatat(descriptor, item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
