@@ -126,9 +126,9 @@ def ParallelizeTiles : Pass<"attn-parallelize-tiles", "func::FuncOp"> {
   let description = [{
     Needs: bufferized `scf.forall` loops.
     Guarantees: each is an `omp.wsloop` with guided schedule, whose threads share
-    the iterations of all its loops; the buffers that
-    its body allocates are allocated once per thread, in front of the loop, and
-    those of sequential loops in the entry block.
+    the iterations of all its loops; the buffers that its body allocates are
+    allocated once per thread, in front of the loop, and those of sequential
+    loops in the entry block.
 
     ```mlir
     scf.forall (%i) in (%n) { %s = memref.alloc() ... }

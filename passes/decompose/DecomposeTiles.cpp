@@ -339,16 +339,10 @@ struct DecomposeTilesPass
     : public attn::impl::DecomposeTilesBase<DecomposeTilesPass> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
-    // Loops over tiles are sequential here.
-    getOperation().walk([&](NumWorkersOp op) {
-      OpBuilder builder(op);
-      op.replaceAllUsesWith(
-          arith::ConstantIndexOp::create(builder, op.getLoc(), 1).getResult());
-      op.erase();
-    });
     getOperation().walk([&](Operation *op) {
       if (isa<OnlineSoftmaxOp, PackQueryOp, OnlineMergeOp, OnlineFinishOp,
-              MatmulTileOp, LinearChunkOp, LinearReadOp, RunningMaxOp>(op))
+              MatmulTileOp, LinearChunkOp, LinearReadOp, RunningMaxOp,
+              NumWorkersOp>(op))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
@@ -367,6 +361,11 @@ struct DecomposeTilesPass
                   [&](auto tileOp) { return decomposer.build(tileOp); })
               .Case<LinearChunkOp, LinearReadOp>([&](auto tileOp) {
                 return LinearTileBuilder(builder, op->getLoc()).build(tileOp);
+              })
+              .Case<NumWorkersOp>([&](NumWorkersOp) {
+                // Loops over tiles are sequential here.
+                return SmallVector<Value>{
+                    arith::ConstantIndexOp::create(builder, op->getLoc(), 1)};
               });
       op->replaceAllUsesWith(results);
       op->erase();

@@ -39,9 +39,7 @@ struct IndexMath {
   Value div(OpFoldResult a, OpFoldResult b) {
     return apply<arith::DivUIOp>(a, b);
   }
-  Value ceilDiv(OpFoldResult a, int64_t b) {
-    return div(add(a, constant(b - 1)), constant(b));
-  }
+  Value ceilDiv(OpFoldResult a, int64_t b) { return ceilDiv(a, constant(b)); }
   Value ceilDiv(OpFoldResult a, Value b) {
     return div(add(a, sub(b, constant(1))), b);
   }

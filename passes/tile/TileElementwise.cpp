@@ -6,9 +6,9 @@
 
 #include "passes/Passes.h"
 #include "passes/analysis/Explain.h"
+#include "passes/tile/IndexMath.h"
 #include "passes/tile/Tile.h"
 
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -52,28 +52,17 @@ static bool isSmall(linalg::LinalgOp op) {
 static SmallVector<OpFoldResult> chooseSteps(OpBuilder &b, Location loc,
                                              ArrayRef<Range> ranges,
                                              unsigned count) {
-  auto get = [&](OpFoldResult x) {
-    return getValueOrCreateConstantIndexOp(b, loc, x);
-  };
-  auto index = [&](int64_t x) {
-    return arith::ConstantIndexOp::create(b, loc, x).getResult();
-  };
-  Value one = index(1), most = index(kElements), work = one;
+  IndexMath math{b, loc};
+  Value one = math.constant(1), most = math.constant(kElements), work = one;
   SmallVector<OpFoldResult> steps(ranges.size(), b.getIndexAttr(0));
   for (unsigned loop = ranges.size(); loop-- > 0;) {
-    Value size =
-        b.createOrFold<arith::MaxSIOp>(loc, get(ranges[loop].size), one);
+    Value size = math.max(ranges[loop].size, one);
     if (loop < count) {
-      Value rounded =
-          b.createOrFold<arith::AddIOp>(loc, work, index(kElements - 1));
-      Value fitting = b.createOrFold<arith::DivUIOp>(loc, rounded, work);
-      size = b.createOrFold<arith::MinSIOp>(loc, size, fitting);
+      size = math.min(size, math.ceilDiv(most, work));
       steps[loop] = getAsOpFoldResult(size);
     }
     // More than an iteration's work is no different, and might overflow.
-    size = b.createOrFold<arith::MinSIOp>(loc, size, most);
-    work = b.createOrFold<arith::MinSIOp>(
-        loc, b.createOrFold<arith::MulIOp>(loc, work, size), most);
+    work = math.min(math.mul(work, math.min(size, most)), most);
   }
   return steps;
 }

@@ -32,6 +32,7 @@ public:
   MatmulTiler(RewriterBase &rewriter, linalg::LinalgOp op,
               MatrixProduct product, const TargetInfo &target)
       : b(rewriter), op(op), product(std::move(product)), loc(op->getLoc()),
+        math{rewriter, loc},
         type(cast<RankedTensorType>(op->getResult(0).getType())),
         shape(chooseMatmulTileShape(
             type.getDimSize(type.getRank() - 2), type.getShape().back(),
@@ -40,9 +41,6 @@ public:
   void run();
 
 private:
-  Value get(OpFoldResult x) {
-    return getValueOrCreateConstantIndexOp(b, loc, x);
-  }
   OpFoldResult index(int64_t x) { return b.getIndexAttr(x); }
   /// The matrix of `tensor` at `batch`, or a part of it.
   Value slice(Value tensor, ArrayRef<OpFoldResult> batch,
@@ -66,6 +64,7 @@ private:
   linalg::LinalgOp op;
   MatrixProduct product;
   Location loc;
+  IndexMath math;
   RankedTensorType type;
   MatmulTileShape shape;
 };
@@ -107,8 +106,8 @@ Value MatmulTiler::getLoopSize(unsigned loop) {
   for (const MatrixFactor *factor : {&product.left, &product.right})
     if (auto *found = llvm::find(factor->leading, loop);
         found != factor->leading.end())
-      return get(tensor::getMixedSize(b, loc, factor->tensor,
-                                      found - factor->leading.begin()));
+      return math.get(tensor::getMixedSize(b, loc, factor->tensor,
+                                           found - factor->leading.begin()));
   llvm_unreachable("every loop has an operand's dimension");
 }
 
@@ -122,8 +121,8 @@ Value MatmulTiler::createProducts(SmallVectorImpl<Value> &at,
       tile = linalg::FillOp::create(b, loc, init, tile).getResult(0);
     unsigned number = product.reductions[reduction];
     Value size = getLoopSize(number);
-    auto loop =
-        scf::ForOp::create(b, loc, get(index(0)), size, get(index(1)), tile);
+    auto loop = scf::ForOp::create(b, loc, math.constant(0), size,
+                                   math.constant(1), tile);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     at[number] = loop.getInductionVar();
@@ -189,12 +188,11 @@ void MatmulTiler::run() {
   OpFoldResult depth = tensor::getMixedSize(
       b, loc, product.left.tensor,
       int64_t(product.left.leading.size()) + !product.left.isTransposed);
-  IndexMath math{b, loc};
   for (unsigned reduction : product.reductions)
     depth = getAsOpFoldResult(math.mul(depth, getLoopSize(reduction)));
-  MatmulSteps step = emitMatmulSteps(b, loc, shape, {ends, depth});
-  steps[rank - 2] = step.rows;
-  steps[rank - 1] = step.columns;
+  auto [rows, columns] = emitMatmulSteps(b, loc, shape, {ends, depth});
+  steps[rank - 2] = rows;
+  steps[rank - 1] = columns;
 
   auto loop = scf::ForallOp::create(b, loc, begins, ends, steps, out,
                                     /*mapping=*/std::nullopt);
