@@ -49,23 +49,18 @@ struct Question {
   oracle::Result answer;
 };
 
-/// Those of a cell. The cells of its targets, which follow each other, ask the
-/// same ones.
+/// Those of a cell; the cells of its targets ask the same ones.
 const std::vector<Question> &questionsOf(const Cell &cell) {
-  static std::string last;
-  static std::vector<Question> questions;
-  std::string key = cell.op + name(cell.dtype) + cell.variant.name;
-  if (key == last)
+  return keepLast(cell.op + name(cell.dtype) + cell.variant.name, [&] {
+    std::vector<Question> questions;
+    for (const Sizes &sizes : sizesFor(cell.op)) {
+      Problem p =
+          makeProblem(sizes, cell.dtype, cell.variant, questions.size() + 1);
+      oracle::Result answer = oracle::attend(p.attention, p.q, p.k, p.v);
+      questions.push_back({sizes, std::move(p), std::move(answer)});
+    }
     return questions;
-  last = key;
-  questions.clear();
-  for (const Sizes &sizes : sizesFor(cell.op)) {
-    Problem p =
-        makeProblem(sizes, cell.dtype, cell.variant, questions.size() + 1);
-    oracle::Result answer = oracle::attend(p.attention, p.q, p.k, p.v);
-    questions.push_back({sizes, std::move(p), std::move(answer)});
-  }
-  return questions;
+  });
 }
 
 TEST_P(Grid, MatchesTheOracle) {

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -38,6 +39,18 @@ std::string whyNotHere(const Target &target);
 #define ATTN_SKIP_UNLESS_HERE(target)                                          \
   if (std::string why = whyNotHere(target); !why.empty())                      \
   GTEST_SKIP() << why
+
+/// What `make` returns for `key`, made again where the key is another than in
+/// the call before: cells of one problem on several targets follow each other.
+template <class Make>
+const auto &keepLast(const std::string &key, const Make &make) {
+  static std::string last;
+  static std::optional<decltype(make())> kept;
+  if (!kept || key != last)
+    kept = make();
+  last = key;
+  return *kept;
+}
 
 struct Sizes {
   int64_t b, hq, hkv, sq, skv, dk, dv;

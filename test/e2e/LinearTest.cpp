@@ -54,22 +54,17 @@ struct Question {
   oracle::LinearResult answer;
 };
 
-/// Those of a cell. The cells of its targets, which follow each other, ask the
-/// same ones.
+/// Those of a cell; the cells of its targets ask the same ones.
 const std::vector<Question> &questionsOf(const Cell &cell) {
-  static std::string last;
-  static std::vector<Question> questions;
-  std::string key = std::string(name(cell.dtype)) + cell.variant.name;
-  if (key == last)
+  return keepLast(std::string(name(cell.dtype)) + cell.variant.name, [&] {
+    std::vector<Question> questions;
+    for (const LinearSizes &sizes : sizesFor(cell.variant)) {
+      LinearProblem p = makeLinearProblem(cell.variant, cell.dtype, sizes,
+                                          questions.size() + 1);
+      questions.push_back({p, expectedOf(p)});
+    }
     return questions;
-  last = key;
-  questions.clear();
-  for (const LinearSizes &sizes : sizesFor(cell.variant)) {
-    LinearProblem p = makeLinearProblem(cell.variant, cell.dtype, sizes,
-                                        questions.size() + 1);
-    questions.push_back({p, expectedOf(p)});
-  }
-  return questions;
+  });
 }
 
 TEST_P(Linear, MatchesTheOracle) {
