@@ -67,9 +67,9 @@ void Relay::change(StringRef uri, json::Object &params) {
   for (const json::Value &value : *changes) {
     lsp::TextDocumentContentChangeEvent event;
     json::Path::Root root("contentChanges");
-    // As the server does with a change that it can't apply.
+    // The server closes a text whose change it can't apply.
     if (!fromJSON(value, event, root) || failed(event.applyTo(found->second)))
-      return;
+      return texts.erase(found);
   }
   *changes = json::Array{json::Object{{"text", makeHarmless(found->second)}}};
 }
