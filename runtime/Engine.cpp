@@ -116,9 +116,10 @@ Result<void> Program::Impl::run(std::string_view name, CallOptions options,
   if (!module->usesOpenMp)
     return body(**function);
   // Linking has opened the library.
-  if (Result<void> done = OpenMp::get()->startThreads(options.threads); !done)
+  const OpenMp &openMp = *OpenMp::get();
+  if (Result<void> done = openMp.startThreads(options.threads); !done)
     return done.error();
-  ThreadCount threads(*OpenMp::get(), options.threads);
+  ThreadCount threads(openMp, options.threads);
   return body(**function);
 }
 

@@ -72,8 +72,7 @@ static Error notLikeLlvm(const std::string &which, const char *missing) {
 
 /// The library that is in this process already, if there is one: two of them
 /// abort each other.
-Result<OpenMp> OpenMp::findLoaded(bool &isThere) {
-  isThere = true;
+std::optional<Result<OpenMp>> OpenMp::findLoaded() {
   for (const std::string &file : findLoadedFiles()) {
     void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD);
     // One of its tools.
@@ -85,19 +84,16 @@ Result<OpenMp> OpenMp::findLoaded(bool &isThere) {
     return take(library);
   }
   // A program may be linked with it.
-  isThere = dlsym(RTLD_DEFAULT, "__kmpc_fork_call") != nullptr;
-  if (!isThere)
-    return Error{};
+  if (!dlsym(RTLD_DEFAULT, "__kmpc_fork_call"))
+    return std::nullopt;
   if (const char *missing = findMissing(RTLD_DEFAULT))
     return notLikeLlvm("which this process is linked with", missing);
   return take(RTLD_DEFAULT);
 }
 
 Result<OpenMp> OpenMp::open() {
-  bool isThere;
-  Result<OpenMp> loaded = findLoaded(isThere);
-  if (isThere)
-    return loaded;
+  if (std::optional<Result<OpenMp>> loaded = findLoaded())
+    return *loaded;
   std::string failures;
   // First the library of the LLVM that attn was built with.
   for (const char *name : {ATTN_LIBOMP_PATH, "libomp.so.5", "libomp.so"}) {

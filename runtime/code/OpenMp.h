@@ -8,6 +8,7 @@
 
 #include "runtime/Result.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,7 +41,7 @@ private:
   friend class ThreadCount;
   OpenMp() = default;
   static Result<OpenMp> open();
-  static Result<OpenMp> findLoaded(bool &isThere);
+  static std::optional<Result<OpenMp>> findLoaded();
   static Result<OpenMp> take(void *library);
 
   void *library = nullptr;

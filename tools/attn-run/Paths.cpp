@@ -8,8 +8,8 @@
 
 namespace attn::run {
 
-std::string headerPath(const std::string &object) {
-  return object.substr(0, object.rfind('.')) + ".h";
+std::string stemOf(const std::string &path) {
+  return path.substr(0, path.rfind('.'));
 }
 
 namespace {
@@ -36,7 +36,7 @@ static std::vector<Path> pathsWritten(const Options &options) {
   if (!options.emitFile.empty()) {
     written.push_back({"-o", options.emitFile});
     if (options.emit == "obj")
-      written.push_back({"-o", headerPath(options.emitFile)});
+      written.push_back({"-o", stemOf(options.emitFile) + ".h"});
   }
   return written;
 }

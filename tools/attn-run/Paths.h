@@ -9,8 +9,8 @@
 
 namespace attn::run {
 
-/// The header beside an object file, "net.h" of "net.o".
-std::string headerPath(const std::string &object);
+/// "a/net" of "a/net.o".
+std::string stemOf(const std::string &path);
 
 /// Refuses a file that would be written although it is read, or twice.
 Result<void> checkPaths(const Options &options);

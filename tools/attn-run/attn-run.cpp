@@ -52,8 +52,8 @@ static Result<Signature> chooseFunction(const Program &program,
 /// Writes FOLDER/NAME.o and FOLDER/NAME.h, which give functions the prefix
 /// NAME.
 static int emitObject(const Options &options) {
-  std::string prefix = options.emitFile.substr(0, options.emitFile.rfind('.'));
-  prefix = prefix.substr(prefix.rfind('/') + 1);
+  std::string stem = stemOf(options.emitFile);
+  std::string prefix = stem.substr(stem.rfind('/') + 1);
   for (char &c : prefix)
     c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   if (std::isdigit(static_cast<unsigned char>(prefix[0])))
@@ -66,7 +66,7 @@ static int emitObject(const Options &options) {
   Result<OutputFile> object = OutputFile::open(options.emitFile);
   if (!object)
     return fail(object.error());
-  Result<OutputFile> header = OutputFile::open(headerPath(options.emitFile));
+  Result<OutputFile> header = OutputFile::open(stem + ".h");
   if (!header)
     return fail(header.error());
   for (Result<void> done :
