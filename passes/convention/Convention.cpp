@@ -81,5 +81,7 @@ void attn::addLowerToLLVM(OpPassManager &pm, bool callsMathLibrary) {
   pm.addPass(createSCFToControlFlowPass());
   // Only the LLVM dialect is left.
   pm.addPass(createConvertToLLVMPass());
+  // No element of bf16 is rounded by a library on its way.
+  pm.addPass(createGatherBits());
   pm.addPass(createReconcileUnrealizedCastsPass());
 }

@@ -295,6 +295,24 @@ def ExpandHalfCasts : Pass<"attn-expand-half-casts", "ModuleOp"> {
                            "::mlir::math::MathDialect"];
 }
 
+def GatherBits : Pass<"attn-gather-bits", "ModuleOp"> {
+  let summary = "gather elements of f16 and bf16 as integers";
+  let description = [{
+    Needs: the LLVM dialect. Guarantees: no gather of f16 or bf16 is left, which a
+    target without vectors of the type may take apart by way of f32 and calls of a
+    library.
+
+    ```mlir
+    %x = llvm.intr.masked.gather %p, %mask, %rest : ... -> vector<8xbf16>
+      ->
+    %r = llvm.bitcast %rest : vector<8xbf16> to vector<8xi16>
+    %b = llvm.intr.masked.gather %p, %mask, %r : ... -> vector<8xi16>
+    %x = llvm.bitcast %b : vector<8xi16> to vector<8xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def EmitEntryPoints : Pass<"attn-emit-entry-points", "ModuleOp"> {
   let summary = "add NAME.call, which takes an array of pointers";
   let description = [{
