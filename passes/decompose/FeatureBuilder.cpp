@@ -342,3 +342,13 @@ Value FeatureBuilder::build(Value input) {
         return buildTrigonometric(entries, buildHalfNorms(vectors));
       });
 }
+
+Value attn::buildKeyOfKnownDim(OpBuilder &b, LinearOp op) {
+  RankedTensorType type = op.getKey().getType();
+  SmallVector<int64_t> sizes(type.getShape());
+  int64_t dim = op.getQuery().getType().getDimSize(3);
+  if (!ShapedType::isDynamic(sizes[3]) || ShapedType::isDynamic(dim))
+    return op.getKey();
+  sizes[3] = dim;
+  return tensor::CastOp::create(b, op.getLoc(), type.clone(sizes), op.getKey());
+}

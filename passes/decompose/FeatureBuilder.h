@@ -58,6 +58,10 @@ private:
   FeatureMap map;
 };
 
+/// The key of `op`, with the head dim of its query where only that is known:
+/// what a map makes of vectors may depend on it.
+Value buildKeyOfKnownDim(OpBuilder &b, LinearOp op);
+
 } // namespace mlir::attn
 
 #endif // ATTN_PASSES_DECOMPOSE_FEATUREBUILDER_H

@@ -18,7 +18,8 @@ TokenBuilder::TokenBuilder(LinearOp op, OpBuilder &builder)
   longest = arith::MaxSIOp::create(builder, loc, getDim(op.getQuery(), 2),
                                    getDim(op.getKey(), 2));
   query = buildFeatures(op.getQuery(), op.getQueryFeature(), Value());
-  key = buildFeatures(op.getKey(), op.getKeyFeature(), op.getLengths());
+  key = buildFeatures(buildKeyOfKnownDim(builder, op), op.getKeyFeature(),
+                      op.getLengths());
   values = buildValues();
 }
 

@@ -4,6 +4,7 @@
 
 #include "passes/rewrite/Rewrite.h"
 
+#include "passes/decompose/FeatureBuilder.h"
 #include "passes/decompose/PackedRows.h"
 #include "passes/rewrite/FeatureMaps.h"
 
@@ -131,11 +132,11 @@ Value ClauseExpander::applyPacked(Value input, FeatureAttrInterface phi,
 
 std::pair<Value, Value> ClauseExpander::build() {
   FeatureAttrInterface phi = op.getQueryFeature(), psi = op.getKeyFeature();
+  Value key = buildKeyOfKnownDim(b, op);
   if (op.getQueryStarts())
     return {applyPacked(op.getQuery(), phi, /*isKey=*/false),
-            applyPacked(op.getKey(), psi, /*isKey=*/true)};
-  return {apply(op.getQuery(), phi, Value()),
-          apply(op.getKey(), psi, op.getLengths())};
+            applyPacked(key, psi, /*isKey=*/true)};
+  return {apply(op.getQuery(), phi, Value()), apply(key, psi, op.getLengths())};
 }
 
 /// %o = attn.linear %q, %k, %v feature(#attn.elu1) : ...
