@@ -180,16 +180,6 @@ static Array drawDecay(Randomness &random, const Array &shape) {
   return size;
 }
 
-/// What tokens beyond the length hold means nothing.
-static void spoilUnused(Array &array, const std::vector<int64_t> &lengths) {
-  for (int64_t b = 0; b < array.b && !array.data.empty(); ++b)
-    for (int64_t h = 0; h < array.h; ++h)
-      for (int64_t t = std::max<int64_t>(lengths[size_t(b)], 0); t < array.s;
-           ++t)
-        for (int64_t d = 0; d < array.d; ++d)
-          array.at(b, h, t, d) = std::nan("");
-}
-
 /// First rows of `count` sequences in `rows` rows, and their end: some rows
 /// before the first and behind the last, one sequence without rows, and one
 /// start that is less than the one before it.
@@ -205,23 +195,31 @@ static std::vector<int64_t> drawStarts(int64_t count, int64_t rows,
   return starts;
 }
 
-/// The same for packed sequences, `lengths` may be empty, and for rows of none.
-static void spoilUnused(Array &array, const std::vector<int64_t> &starts,
-                        const std::vector<int64_t> &lengths) {
-  std::vector<bool> isUsed(size_t(array.s), false);
-  int64_t first = std::clamp<int64_t>(starts[0], 0, array.s);
-  for (size_t n = 0; n + 1 < starts.size(); ++n) {
-    int64_t end = std::clamp(starts[n + 1], first, array.s);
-    int64_t used = end - first;
-    if (!lengths.empty())
-      used = std::clamp<int64_t>(lengths[n], 0, used);
-    std::fill_n(isUsed.begin() + first, used, true);
-    first = end;
+void attn::test::spoilUnused(Array &array, const std::vector<int64_t> &lengths,
+                             const std::vector<int64_t> &starts) {
+  if (array.data.empty())
+    return;
+  // Rows in use of each batch entry; with starts there is one of these.
+  std::vector<std::vector<bool>> used(size_t(array.b),
+                                      std::vector<bool>(size_t(array.s)));
+  auto rowsIn = [](const std::vector<int64_t> &lengths, size_t n,
+                   int64_t most) {
+    return lengths.empty() ? most : std::clamp<int64_t>(lengths[n], 0, most);
+  };
+  if (starts.empty())
+    for (size_t b = 0; b < used.size(); ++b)
+      std::fill_n(used[b].begin(), rowsIn(lengths, b, array.s), true);
+  for (size_t n = 0, first = 0; n + 1 < starts.size(); ++n) {
+    first = size_t(std::clamp<int64_t>(starts[n], int64_t(first), array.s));
+    int64_t end = std::clamp<int64_t>(starts[n + 1], int64_t(first), array.s);
+    std::fill_n(used.at(0).begin() + int64_t(first),
+                rowsIn(lengths, n, end - int64_t(first)), true);
   }
-  for (int64_t h = 0; h < array.h && !array.data.empty(); ++h)
-    for (int64_t t = 0; t < array.s; ++t)
-      for (int64_t d = 0; d < array.d && !isUsed[size_t(t)]; ++d)
-        array.at(0, h, t, d) = std::nan("");
+  for (int64_t b = 0; b < array.b; ++b)
+    for (int64_t h = 0; h < array.h; ++h)
+      for (int64_t t = 0; t < array.s; ++t)
+        for (int64_t d = 0; d < array.d && !used[size_t(b)][size_t(t)]; ++d)
+          array.at(b, h, t, d) = std::nan("");
 }
 
 /// Decay, beta, transition and bonus.
@@ -307,14 +305,10 @@ LinearProblem attn::test::makeLinearProblem(const LinearVariant &variant,
     roundAll(*array, sums);
   for (double &g : l.headDecay)
     g = roundTo(sums, g);
-  if (variant.packed) {
-    spoilUnused(p.q, l.queryStarts, {});
-    for (Array *array : {&p.k, &p.v, &l.read, &l.write, &l.beta, &l.decay})
-      spoilUnused(*array, variant.keyStarts ? l.keyStarts : l.queryStarts,
-                  l.lengths);
-  } else if (variant.lengths)
-    for (Array *array : {&p.k, &p.v, &l.read, &l.write, &l.beta, &l.decay})
-      spoilUnused(*array, l.lengths);
+  spoilUnused(p.q, {}, l.queryStarts);
+  for (Array *array : {&p.k, &p.v, &l.read, &l.write, &l.beta, &l.decay})
+    spoilUnused(*array, l.lengths,
+                variant.keyStarts ? l.keyStarts : l.queryStarts);
   return p;
 }
 
@@ -353,7 +347,7 @@ Arguments attn::test::argumentsOf(const LinearVariant &variant,
                   std::vector<double>(numbers.begin(), numbers.end()));
   };
   if (variant.oneLength)
-    arguments.add(p.sizes.skv - p.sizes.skv / 3);
+    arguments.add(l.lengths.empty() ? p.sizes.skv : l.lengths[0]);
   else if (variant.lengths)
     addNumbers(l.lengths);
   if (variant.packed)

@@ -64,6 +64,12 @@ std::string linearIr(const LinearVariant &variant, DType dtype,
 LinearProblem makeLinearProblem(const LinearVariant &variant, DType dtype,
                                 const LinearSizes &sizes, uint64_t seed = 1);
 
+/// NaN in rows that are not in use, where what they hold means nothing: rows
+/// beyond the length of each batch entry or packed sequence, and rows of no
+/// sequence. No lengths: all are in use. No starts: one sequence per entry.
+void spoilUnused(oracle::Array &array, const std::vector<int64_t> &lengths,
+                 const std::vector<int64_t> &starts = {});
+
 /// The arguments of @main.
 Arguments argumentsOf(const LinearVariant &variant, const LinearProblem &p);
 

@@ -58,6 +58,10 @@ TEST(Families, EveryClauseIsDrawn) {
                        "causal",
                        "attn.segments",
                        "%o, %s1",
+                       "query_starts(",
+                       "key_starts(",
+                       "%n : index",
+                       "feature(#attn.cosformer)",
                        "taylor2",
                        "hedgehog",
                        "cosformer",
@@ -75,7 +79,7 @@ TEST(Families, EveryClauseIsDrawn) {
                        "select(",      "lengths(",        "key_offset(",
                        "sinks(",       "query_starts(",   "key_starts(",
                        "score {",      "keep {",          "tensor.extract %cap",
-                       "%o, %lse"}),
+                       "%o, %lse",     "random_blocks(",  "%len : index"}),
             "");
   EXPECT_EQ(
       missingIn("products", 250,

@@ -125,9 +125,9 @@ stateFor(const Linear &l, const std::vector<std::vector<Vector>> &states,
   return state;
 }
 
-/// Rows `first` to below `end` of the one batch entry.
+/// Rows `first` to below `end` of the one batch entry; absent arrays have none.
 static Array rowsOf(const Array &array, int64_t first, int64_t end) {
-  if (array.data.empty())
+  if (array.b == 0)
     return {};
   Array part(1, array.h, end - first, array.d);
   for (int64_t h = 0; h < array.h; ++h)

@@ -91,6 +91,11 @@ TEST(LinearOracle, PackedSequences) {
   l.keyStarts = {0, 1, 3};
   r = attendLinear(l, ones(6), ones(6), v);
   expectNear(r.o.data, {0, 0, 0, 0, 25, 25});
+  // Sequences without any row leave their states as they are.
+  Array none(1, 1, 0, 1);
+  r = attendLinear(l, none, none, none);
+  EXPECT_EQ(r.o.data.size(), 0u);
+  expectNear(r.state.data, {10, 20});
 }
 
 TEST(LinearOracle, CosformerOfTheCall) {

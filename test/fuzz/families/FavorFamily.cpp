@@ -2,6 +2,7 @@
 //
 // attn.favor of every kind.
 
+#include "test/e2e/LinearHarness.h"
 #include "test/fuzz/families/ProductsFamily.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ struct FavorOperands {
 struct FavorDraft {
   DType dtype, projectionType;
   oracle::Favor favor;
-  bool hasLengths;
+  bool hasLengths, isOneLength;
   int64_t b, hq, hkv, sq, skv, d, dv, m; // known, or -1
 };
 } // namespace
@@ -35,10 +36,11 @@ static FavorDraft drawFavor(Random &random) {
                                FavorKind::Relu});
   if (random.oneIn(3))
     d.favor.scale = pick(random, {0.25, 1.0, 0.0625});
-  if (d.favor.kind == FavorKind::Relu && !random.oneIn(3))
+  if (random.oneIn(2))
     d.favor.eps = 0x1p-7;
   d.favor.causal = random.oneIn(2);
   d.hasLengths = random.oneIn(3);
+  d.isOneLength = random.oneIn(3);
   d.b = drawSize(random, 3, true);
   d.hkv = drawSize(random, 2);
   d.hq = d.hkv * pick<int64_t>(random, {1, 1, 2, 3});
@@ -73,7 +75,7 @@ static std::string textOf(Random &random, const FavorDraft &d) {
   if (d.favor.eps != 0.0)
     clauses.push_back("eps(0.0078125)");
   if (d.hasLengths) {
-    std::string n = typeText({d.b}, DType::i64);
+    std::string n = d.isOneLength ? "index" : typeText({d.b}, DType::i64);
     arguments += ", %n: " + n;
     clauses.push_back("lengths(%n : " + n + ")");
   }
@@ -114,8 +116,10 @@ RandomProgram attn::fuzz::makeFavor(Random &random) {
         drawValues(random, d.projectionType, size_t(m * head), -1.75, 1.75);
     if (d.hasLengths) {
       x->favor.lengths = drawLengths(random, b, skv);
-      spoilUnused(x->k, x->favor.lengths);
-      spoilUnused(x->v, x->favor.lengths);
+      if (d.isOneLength && b > 0)
+        x->favor.lengths.assign(size_t(b), x->favor.lengths[0]);
+      test::spoilUnused(x->k, x->favor.lengths);
+      test::spoilUnused(x->v, x->favor.lengths);
     }
     RandomCall call;
     call.sizes = "B, Hq, Hkv, Sq, Skv, D, Dv, M: " +
@@ -123,7 +127,9 @@ RandomProgram attn::fuzz::makeFavor(Random &random) {
     for (const Array *a : {&x->q, &x->k, &x->v})
       addArray(call.arguments, d.dtype, *a);
     call.arguments.add(d.projectionType, {m, head}, x->favor.w);
-    if (d.hasLengths)
+    if (d.hasLengths && d.isOneLength)
+      call.arguments.add(b > 0 ? x->favor.lengths[0] : skv);
+    else if (d.hasLengths)
       call.arguments.add(DType::i64, {b},
                          {x->favor.lengths.begin(), x->favor.lengths.end()});
     Wanted w = wantedOf("O", d.dtype, d.dtype,

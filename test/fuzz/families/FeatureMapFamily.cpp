@@ -2,6 +2,7 @@
 //
 // attn.feature_map with every map.
 
+#include "test/e2e/LinearHarness.h"
 #include "test/fuzz/families/ProductsFamily.h"
 
 #include <algorithm>
@@ -146,7 +147,7 @@ RandomProgram attn::fuzz::makeFeatureMap(Random &random) {
       feature.offset = int64_t(random.below(60));
     if (d.hasLengths) {
       feature.lengths = drawLengths(random, x->b, x->s);
-      spoilUnused(*x, feature.lengths);
+      test::spoilUnused(*x, feature.lengths);
     }
     RandomCall call;
     call.sizes =

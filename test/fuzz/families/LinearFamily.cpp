@@ -40,6 +40,7 @@ const Map maps[] = {
     // These have more features than entries.
     {"#attn.hedgehog", FeatureKind::Hedgehog, true},
     {"#attn.cosformer<length = 150>", FeatureKind::Cosformer, false, 150},
+    {"#attn.cosformer", FeatureKind::Cosformer, false, 0},
     {"#attn.taylor2", FeatureKind::Taylor2, false},
 };
 
@@ -69,10 +70,12 @@ static void drawFeatures(Random &random, Draft &d) {
   if (v.beta) { // the delta rule is stable for keys of length 1 at most
     query = key = random.oneIn(2) ? 0 : 5;
   } else if (random.oneIn(5)) {
-    query = key = 7 + random.below(3);
+    query = key = 7 + random.below(4);
   } else {
-    query = random.below(v.causal ? 6 : 7);
-    key = random.oneIn(2) ? query : random.below(v.causal ? 6 : 7);
+    // The last of these reads other positions.
+    size_t count = v.causal || v.packed ? 6 : 7;
+    query = random.below(count);
+    key = random.oneIn(2) ? query : random.below(count);
   }
   v.queryFeature = featureOf(maps[query]);
   v.keyFeature = featureOf(maps[key]);
@@ -88,6 +91,8 @@ static Draft drawDraft(Random &random) {
   d.dtype = drawType(random);
   LinearVariant &v = d.variant;
   v.causal = !random.oneIn(4);
+  v.packed = random.oneIn(5);
+  v.keyStarts = v.packed && !v.causal && random.oneIn(2);
   if (v.causal && random.oneIn(6)) {
     v.block = pick<int64_t>(random, {1, 2, 3, 5, 16, 64});
   } else if (v.causal) {
@@ -98,19 +103,21 @@ static Draft drawDraft(Random &random) {
     v.bonus = random.oneIn(5);
   }
   drawFeatures(random, d);
-  if (!v.bonus && random.oneIn(2))
+  if (random.oneIn(2))
     v.divisor = random.oneIn(3) ? Divisor::Feature : Divisor::Token;
   v.state = random.oneIn(3);
   v.lengths = random.oneIn(3);
+  v.oneLength = v.lengths && random.oneIn(3);
   v.finalState = !random.oneIn(3);
   if (random.oneIn(4))
     v.scale = pick(random, {0.125, -0.75, 0.5, 2.0});
   v.groupedValues = random.oneIn(5);
   v.wide = random.oneIn(6);
-  if (v.causal && !v.beta && !v.transition && !v.block && random.oneIn(8))
+  if (v.causal && !v.packed && !v.beta && !v.transition && !v.block &&
+      random.oneIn(8))
     v.segments = pick<int64_t>(random, {2, 3, 7});
   d.grows = random.oneIn(4);
-  d.startsHuge = !v.state && random.oneIn(10) &&
+  d.startsHuge = !v.state && !v.packed && random.oneIn(10) &&
                  (v.decay == Decay::Token || v.decay == Decay::Vector);
   d.form = pick<std::string>(
       random, {"auto", "auto", "auto", "chunk", "recurrent", "quadratic"});
@@ -125,20 +132,26 @@ static int64_t countFeatures(const LinearVariant &v, int64_t dk) {
   return oracle::applyFeature(v.queryFeature, Array(1, 1, 1, dk)).d;
 }
 
+/// Whether keys are in the rows of queries.
+static bool hasOneLength(const LinearVariant &v) {
+  return v.causal || (v.packed && !v.keyStarts);
+}
+
 /// Sizes of a call: those that the compiler knows, and others for those that it
-/// does not (-1). All are drawn where `known` is null.
+/// does not (-1). All are drawn where `known` is null. In a packed program b is
+/// the number of sequences.
 static LinearSizes drawSizes(Random &random, const Draft &d,
                              const LinearSizes *known) {
   const LinearVariant &v = d.variant;
   bool isTaylor = v.queryFeature.kind == FeatureKind::Taylor2;
   LinearSizes s;
-  s.b = drawSize(random, 3, true);
+  s.b = v.packed ? int64_t(random.below(5)) : drawSize(random, 3, true);
   s.hk = drawSize(random, 2);
   int64_t group = pick<int64_t>(random, {1, 1, 1, 2, 3});
   s.hv = v.groupedValues ? s.hk * std::max<int64_t>(group, 2) : s.hk;
   s.hq = v.groupedValues ? s.hk : s.hk * group;
   s.sq = drawSize(random, 70, true);
-  s.skv = v.causal ? s.sq : drawSize(random, 70, true);
+  s.skv = hasOneLength(v) ? s.sq : drawSize(random, 70, true);
   s.dk = drawSize(random, isTaylor ? 5 : 33);
   s.dv = drawSize(random, 33, true);
   if (known) {
@@ -151,7 +164,7 @@ static LinearSizes drawSizes(Random &random, const Draft &d,
       s.hq = known->hq, s.hk = known->hk, s.hv = known->hv;
     keep(known->sq, s.sq);
     keep(known->skv, s.skv);
-    if (v.causal)
+    if (hasOneLength(v))
       s.sq = s.skv = known->sq >= 0 ? known->sq : s.sq;
     keep(known->dk, s.dk);
     keep(known->dv, s.dv);
@@ -191,9 +204,12 @@ struct Clauses {
 };
 } // namespace
 
-static Clauses clausesOf(const Draft &d, const LinearSizes &s, int64_t m,
+static Clauses clausesOf(const Draft &d, LinearSizes s, int64_t m,
                          int64_t columns) {
   const LinearVariant &v = d.variant;
+  int64_t states = s.b;
+  if (v.packed)
+    s.b = 1;
   DType sums = test::logitType(d.dtype);
   DType queryType = v.wide ? sums : d.dtype;
   Clauses c;
@@ -213,9 +229,15 @@ static Clauses clausesOf(const Draft &d, const LinearSizes &s, int64_t m,
   if (v.bonus)
     c.add("bonus", {{"%u", typeText({s.hv, m}, queryType)}});
   if (v.state)
-    c.add("state", {{"%s0", typeText({s.b, s.hv, m, columns}, sums)}});
+    c.add("state", {{"%s0", typeText({states, s.hv, m, columns}, sums)}});
   if (v.lengths)
-    c.add("lengths", {{"%n", typeText({s.b}, DType::i64)}});
+    c.add("lengths",
+          {{"%n", v.oneLength ? "index" : typeText({states}, DType::i64)}});
+  std::string starts = typeText({states < 0 ? -1 : states + 1}, DType::i64);
+  if (v.packed)
+    c.add("query_starts", {{"%qs", starts}});
+  if (v.keyStarts)
+    c.add("key_starts", {{"%ks", starts}});
   if (!v.features.empty())
     c.clauses.push_back("feature(" + v.features + ")");
   if (v.divisor != Divisor::None)
@@ -235,14 +257,18 @@ static std::string textOf(Random &random, const Draft &d,
   int64_t columns = s.dv < 0 ? -1 : s.dv + (v.divisor != Divisor::None);
   DType sums = test::logitType(d.dtype);
   DType queryType = v.wide ? sums : d.dtype;
-  std::string q = typeText({s.b, s.hq, s.sq, s.dk}, queryType);
-  std::string k =
-      typeText(loosen(random, {s.b, s.hk, s.skv, s.dk}, {0, 2, 3}), queryType);
+  int64_t batch = !v.packed ? s.b : random.oneIn(2) ? 1 : -1;
+  std::string q = typeText({batch, s.hq, s.sq, s.dk}, queryType);
+  std::string k = typeText(
+      loosen(random, {batch, s.hk, s.skv, s.dk}, {0, 2, 3}), queryType);
   std::string value =
-      typeText(loosen(random, {s.b, s.hv, s.skv, s.dv}, {0, 2}), d.dtype);
+      typeText(loosen(random, {batch, s.hv, s.skv, s.dv}, {0, 2}), d.dtype);
   int64_t outHeads = v.groupedValues ? s.hv : s.hq;
-  std::string o = typeText({s.b, outHeads, s.sq, s.dv}, d.dtype);
-  std::string state = typeText({s.b, s.hv, m, columns}, sums);
+  // A result may say less than the operands do.
+  std::string o = typeText(
+      loosen(random, {batch, outHeads, s.sq, s.dv}, {0, 1, 2, 3}), d.dtype);
+  std::string state =
+      typeText(loosen(random, {s.b, s.hv, m, columns}, {0, 1, 2, 3}), sums);
 
   Clauses c = clausesOf(d, s, m, columns);
   orderClauses(random, c.clauses);
@@ -263,12 +289,33 @@ static std::string textOf(Random &random, const Draft &d,
 
 //===- operands and results -----------------------------------------------===//
 
+/// Operands as if all rows were in use.
+static LinearProblem drawRows(Random &random, const Draft &d,
+                              const LinearSizes &s) {
+  LinearVariant drawn = d.variant;
+  drawn.lengths = drawn.oneLength = drawn.packed = drawn.keyStarts = false;
+  uint64_t seed = random.next() >> 32;
+  if (!d.variant.packed)
+    return test::makeLinearProblem(drawn, d.dtype, s, seed);
+  // All sequences lie in one batch entry, but each has a state.
+  LinearSizes rows = s, states = s;
+  rows.b = 1;
+  states.sq = states.skv = 0;
+  LinearProblem p = test::makeLinearProblem(drawn, d.dtype, rows, seed);
+  p.linear.state =
+      test::makeLinearProblem(drawn, d.dtype, states, seed).linear.state;
+  p.sizes = s;
+  return p;
+}
+
+/// Some below 0 and some beyond the end.
+static int64_t drawLength(Random &random, const LinearSizes &s) {
+  return int64_t(random.below(size_t(s.skv + 6))) - 2;
+}
+
 static LinearProblem drawProblem(Random &random, const Draft &d,
                                  const LinearSizes &s) {
-  LinearVariant drawn = d.variant;
-  drawn.lengths = false;
-  LinearProblem p =
-      test::makeLinearProblem(drawn, d.dtype, s, random.next() >> 32);
+  LinearProblem p = drawRows(random, d, s);
   oracle::Linear &l = p.linear;
   DType sums = test::logitType(d.dtype);
   for (std::vector<double> *decays : {&l.decay.data, &l.headDecay})
@@ -283,12 +330,18 @@ static LinearProblem drawProblem(Random &random, const Draft &d,
     for (int64_t b = 0; b < s.b; ++b)
       for (int64_t h = 0; h < s.hv; ++h)
         l.decay.at(b, h, 0, 0) = random.oneIn(2) ? 89.0 : 100.0;
-  if (d.variant.lengths) {
-    for (int64_t b = 0; b < s.b; ++b)
-      l.lengths.push_back(int64_t(random.below(size_t(s.skv + 6))) - 2);
-    for (Array *array : {&p.k, &p.v, &l.read, &l.write, &l.beta, &l.decay})
-      spoilUnused(*array, l.lengths);
+  for (int64_t b = 0; d.variant.lengths && b < s.b; ++b)
+    l.lengths.push_back(d.variant.oneLength && b > 0 ? l.lengths[0]
+                                                     : drawLength(random, s));
+  if (d.variant.packed) {
+    l.queryStarts = drawStarts(random, s.b, s.sq);
+    test::spoilUnused(p.q, {}, l.queryStarts);
   }
+  if (d.variant.keyStarts)
+    l.keyStarts = drawStarts(random, s.b, s.skv);
+  for (Array *array : {&p.k, &p.v, &l.read, &l.write, &l.beta, &l.decay})
+    test::spoilUnused(*array, l.lengths,
+                      d.variant.keyStarts ? l.keyStarts : l.queryStarts);
   return p;
 }
 
@@ -311,7 +364,9 @@ static RandomCall makeCall(Random &random, const Draft &d,
   RandomCall call;
   std::ostringstream os;
   os << s;
-  call.sizes = os.str() + (d.startsHuge ? ", a first decay above 88" : "");
+  call.sizes = os.str() +
+               (d.variant.packed ? ", B being the number of sequences" : "") +
+               (d.startsHuge ? ", a first decay above 88" : "");
   call.arguments = test::argumentsOf(d.variant, *problem);
   uint64_t seed = random.next();
   auto add = [&](const std::string &name, DType dtype, bool isState) {
@@ -321,6 +376,9 @@ static RandomCall makeCall(Random &random, const Draft &d,
     w.dtype = dtype;
     w.precision = d.dtype;
     w.sizes = {a.b, a.h, a.s, a.d};
+    if (isState) // also of no sequence
+      w.sizes = {s.b, s.hv, countFeatures(d.variant, s.dk),
+                 s.dv + (d.variant.divisor != Divisor::None)};
     w.values = a.data;
     // Sums of both signs come near to 0, also as divisors.
     w.isUnsteady = d.variant.divisor != Divisor::None && !d.isPositive;
@@ -352,7 +410,7 @@ RandomProgram attn::fuzz::makeLinear(uint64_t seed) {
     known.hq = known.hk = known.hv = -1;
   if (countFeatures(d.variant, 2) != 2)
     known.dk = oldDk;
-  if (d.variant.causal)
+  if (hasOneLength(d.variant))
     known.sq = known.skv = known.skv < 0 ? -1 : oldSq;
 
   RandomProgram program;

@@ -77,14 +77,18 @@ int64_t attn::fuzz::countOf(const std::vector<int64_t> &sizes) {
   return count;
 }
 
-void attn::fuzz::spoilUnused(oracle::Array &array,
-                             const std::vector<int64_t> &lengths) {
-  for (int64_t b = 0; b < array.b && !lengths.empty(); ++b)
-    for (int64_t h = 0; h < array.h; ++h)
-      for (int64_t s = std::max<int64_t>(lengths[size_t(b)], 0); s < array.s;
-           ++s)
-        for (int64_t d = 0; d < array.d; ++d)
-          array.at(b, h, s, d) = std::nan("");
+std::vector<int64_t> attn::fuzz::drawStarts(Random &random, int64_t sequences,
+                                            int64_t rows) {
+  std::vector<int64_t> starts;
+  for (int64_t n = 0; n <= sequences; ++n)
+    starts.push_back(int64_t(random.below(size_t(rows + 1))));
+  if (!random.oneIn(5))
+    std::sort(starts.begin(), starts.end());
+  if (random.oneIn(3))
+    starts.front() = random.oneIn(2) ? 0 : -3;
+  if (random.oneIn(3))
+    starts.back() = random.oneIn(2) ? rows : rows + 5;
+  return starts;
 }
 
 double attn::fuzz::roundingOf(DType dtype) {

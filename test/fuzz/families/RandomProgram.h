@@ -81,8 +81,10 @@ std::vector<double> drawValues(Random &random, DType dtype, size_t count,
 std::string typeText(const std::vector<int64_t> &sizes, DType dtype);
 int64_t countOf(const std::vector<int64_t> &sizes);
 
-/// What rows beyond the lengths hold means nothing. No lengths: all are in use.
-void spoilUnused(oracle::Array &array, const std::vector<int64_t> &lengths);
+/// First rows of packed sequences and their end: mostly they go up, and now and
+/// then they reach beyond both ends.
+std::vector<int64_t> drawStarts(Random &random, int64_t sequences,
+                                int64_t rows);
 
 /// The largest relative error of a rounding to the type.
 double roundingOf(DType dtype);

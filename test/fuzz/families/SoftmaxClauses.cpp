@@ -90,6 +90,43 @@ static void addPosition(Random &random, SoftmaxClauses &c) {
                                                 : "align(bottom_right)");
 }
 
+/// #attn.bigbird whose blocks of keys a table names; what reads the table is
+/// `table` afterwards, a clause that is written behind those of the mask.
+static std::string bigBirdOfTable(Random &random, SoftmaxClauses &c,
+                                  std::string &table) {
+  test::BigBird m{pick<int64_t>(random, {1, 2, 5, 16}),
+                  int64_t(random.below(2)),
+                  int64_t(random.below(3)),
+                  0,
+                  0,
+                  0,
+                  int64_t(random.below(3))};
+  DType element = random.oneIn(2) ? DType::i64 : DType::i32;
+  int64_t heads = random.oneIn(3) ? 1 : c.known.hq;
+  int64_t blocks = random.oneIn(2) ? -1 : int64_t(1 + random.below(12));
+  int64_t entries = int64_t(random.below(4));
+  std::string type = typeText({heads, blocks, entries}, element);
+  table = "random_blocks(%blocks : " + type + ")";
+  c.binds.push_back([=](Problem &p, Random &random) {
+    test::BlockTable t{heads == 1 ? 1 : p.sizes.hq,
+                       blocks < 0 ? int64_t(1 + random.below(12)) : blocks,
+                       entries,
+                       {}};
+    // Blocks before the first and behind the last are seen by nobody.
+    for (int64_t n = 0; n < t.heads * t.blocks * entries; ++n)
+      t.data.push_back(int64_t(random.below(size_t(t.blocks + 4))) - 2);
+    p.attention.keep = [=](int64_t, int64_t h, int64_t i, int64_t j) {
+      return test::keepsBigBird(m, t, h, i, j);
+    };
+    p.captured.add(element, {t.heads, t.blocks, entries}, toValues(t.data));
+  });
+  c.addArgument("%blocks", type);
+  return "#attn.bigbird<block = " + std::to_string(m.block) +
+         ", window = " + std::to_string(m.window) +
+         ", global = " + std::to_string(m.global) +
+         ", last = " + std::to_string(m.last) + ">";
+}
+
 static std::string bigBird(Random &random, SoftmaxClauses &c) {
   test::BigBird m{pick<int64_t>(random, {1, 2, 5, 16}),
                   int64_t(random.below(2)),
@@ -133,8 +170,10 @@ static void addMasks(Random &random, SoftmaxClauses &c, bool mayKeep) {
     c.binds.push_back(
         [window](Problem &p, Random &) { p.attention.window = window; });
   }
+  std::string table;
   if (mayKeep && random.oneIn(5))
-    masks.push_back(bigBird(random, c));
+    masks.push_back(random.oneIn(3) ? bigBirdOfTable(random, c, table)
+                                    : bigBird(random, c));
   if (hasPrefix)
     masks.push_back("#attn.prefix");
   if (masks.empty())
@@ -144,6 +183,8 @@ static void addMasks(Random &random, SoftmaxClauses &c, bool mayKeep) {
   for (const std::string &mask : masks)
     list += (list.empty() ? "" : ", ") + mask;
   c.clauses.push_back("mask(" + list + ")");
+  if (!table.empty())
+    c.clauses.push_back(table);
   if (hasPrefix)
     addIndex(random, c, "prefix", "%prefix", &oracle::Attention::prefix, -2,
              30);
@@ -227,14 +268,23 @@ static void addPairs(Random &random, SoftmaxClauses &c,
 }
 
 static void addLengths(Random &random, SoftmaxClauses &c) {
+  bool isIndex = random.oneIn(3);
   DType element = random.oneIn(2) ? DType::i64 : DType::i32;
-  std::string type = typeText({c.known.b}, element);
+  std::string type = isIndex ? "index" : typeText({c.known.b}, element);
   c.addArgument("%len", type);
   c.clauses.push_back("lengths(%len : " + type + ")");
   c.binds.push_back([=](Problem &p, Random &random) {
     std::vector<int64_t> &list = p.attention.lengths;
+    auto draw = [&] {
+      return int64_t(random.below(size_t(p.sizes.skv + 6))) - 2;
+    };
+    if (isIndex) {
+      list.assign(size_t(p.sizes.b), draw());
+      p.captured.add(list.empty() ? p.sizes.skv : list[0]);
+      return;
+    }
     for (int64_t b = 0; b < p.sizes.b; ++b)
-      list.push_back(int64_t(random.below(size_t(p.sizes.skv + 6))) - 2);
+      list.push_back(draw());
     p.captured.add(element, {p.sizes.b}, toValues(list));
   });
 }
@@ -281,7 +331,7 @@ SoftmaxClauses attn::fuzz::drawClauses(Random &random, DType dtype,
     addPairs(random, c, "bias", clauseType(random, dtype));
   if (!isPacked && random.oneIn(4))
     addPairs(random, c, "select", DType::i1);
-  if (!isPacked && random.oneIn(4))
+  if (random.oneIn(4))
     addLengths(random, c);
   if (!keep.empty())
     c.clauses.push_back("key_offset(%p : index)");

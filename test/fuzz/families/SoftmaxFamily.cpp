@@ -103,21 +103,6 @@ static std::string textOf(Random &random, const Draft &d) {
 
 //===- what is wanted -----------------------------------------------------===//
 
-/// Starts that mostly go up, and reach beyond both ends now and then.
-static std::vector<int64_t> drawStarts(Random &random, int64_t sequences,
-                                       int64_t rows) {
-  std::vector<int64_t> starts;
-  for (int64_t n = 0; n <= sequences; ++n)
-    starts.push_back(int64_t(random.below(size_t(rows + 1))));
-  if (!random.oneIn(5))
-    std::sort(starts.begin(), starts.end());
-  if (random.oneIn(3))
-    starts.front() = random.oneIn(2) ? 0 : -3;
-  if (random.oneIn(3))
-    starts.back() = random.oneIn(2) ? rows : rows + 5;
-  return starts;
-}
-
 static std::vector<int64_t> ascending(std::vector<int64_t> starts,
                                       int64_t rows) {
   int64_t last = 0;
@@ -138,7 +123,7 @@ static Array rowsOf(const Array &all, int64_t first, int64_t end) {
 /// What the clauses say of sequence n, whose batch entry is the only one.
 static oracle::Attention ofSequence(const oracle::Attention &all, int64_t n) {
   oracle::Attention one = all;
-  for (std::vector<int64_t> *list : {&one.offset, &one.prefix})
+  for (std::vector<int64_t> *list : {&one.offset, &one.prefix, &one.lengths})
     if (list->size() > 1)
       *list = {(*list)[size_t(n)]};
   if (all.score)
