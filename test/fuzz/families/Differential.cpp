@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <sstream>
 
 using namespace attn;
@@ -50,6 +51,18 @@ static double smallestOf(DType dtype) {
   }
 }
 
+/// Results above it may be infinite.
+static double largestOf(DType dtype) {
+  switch (dtype) {
+  case DType::f64:
+    return std::numeric_limits<double>::max();
+  case DType::f16:
+    return 65504.0;
+  default:
+    return 0x1p127;
+  }
+}
+
 namespace {
 /// Sums over the values that are wanted steadily, and the first that is wrong.
 struct Tally {
@@ -84,6 +97,10 @@ static std::string checkWith(const Wanted &w, const std::vector<double> &got,
     double want = w.values[n];
     if (!std::isfinite(want) || !std::isfinite(got[n])) {
       bool same = std::isnan(want) ? std::isnan(got[n]) : got[n] == want;
+      // The type may have no finite number of that size.
+      same |= std::isinf(got[n]) && std::isfinite(want) &&
+              std::signbit(got[n]) == std::signbit(want) &&
+              std::fabs(want) + margin * moves(n) > largestOf(w.dtype);
       if (!same)
         return describe(w, got, wobble, int64_t(n), "another kind of number");
       continue;
@@ -99,7 +116,7 @@ static std::string checkWith(const Wanted &w, const std::vector<double> &got,
   double maxAbs = w.isLse ? tolerance.lseAbs : tolerance.maxAbs;
   double smallest = smallestOf(w.dtype);
   for (size_t n = 0; n < got.size(); ++n) {
-    if (!std::isfinite(w.values[n]))
+    if (!std::isfinite(w.values[n]) || !std::isfinite(got[n]))
       continue;
     double error = std::fabs(got[n] - w.values[n]);
     double bound = maxAbs * largest + margin * moves(n) + smallest;

@@ -2,8 +2,7 @@
 //
 // attn.linear with every clause and result, in every form of its computation.
 
-#include "test/e2e/LinearHarness.h"
-#include "test/fuzz/families/RandomProgram.h"
+#include "test/fuzz/families/LinearFamily.h"
 
 #include <algorithm>
 #include <cmath>
@@ -43,17 +42,6 @@ const Map maps[] = {
     {"#attn.cosformer", FeatureKind::Cosformer, false, 0},
     {"#attn.taylor2", FeatureKind::Taylor2, false},
 };
-
-/// What a program is made of beside its sizes.
-struct Draft {
-  LinearVariant variant;
-  DType dtype = DType::f32;
-  bool isPositive = false;
-  /// Decays above 0, and one of a first token whose exponential f32 lacks.
-  bool grows = false, startsHuge = false;
-  std::string form = "auto";
-  int64_t chunk = 0;
-};
 } // namespace
 
 static Feature featureOf(const Map &map) {
@@ -64,7 +52,7 @@ static Feature featureOf(const Map &map) {
   return feature;
 }
 
-static void drawFeatures(Random &random, Draft &d) {
+static void drawFeatures(Random &random, LinearDraft &d) {
   LinearVariant &v = d.variant;
   size_t query = 0, key = 0;
   if (v.beta) { // the delta rule is stable for keys of length 1 at most
@@ -86,8 +74,8 @@ static void drawFeatures(Random &random, Draft &d) {
     v.features = std::string(maps[query].text) + ", " + maps[key].text;
 }
 
-static Draft drawDraft(Random &random) {
-  Draft d;
+static LinearDraft drawDraft(Random &random) {
+  LinearDraft d;
   d.dtype = drawType(random);
   LinearVariant &v = d.variant;
   v.causal = !random.oneIn(4);
@@ -140,7 +128,7 @@ static bool hasOneLength(const LinearVariant &v) {
 /// Sizes of a call: those that the compiler knows, and others for those that it
 /// does not (-1). All are drawn where `known` is null. In a packed program b is
 /// the number of sequences.
-static LinearSizes drawSizes(Random &random, const Draft &d,
+static LinearSizes drawSizes(Random &random, const LinearDraft &d,
                              const LinearSizes *known) {
   const LinearVariant &v = d.variant;
   bool isTaylor = v.queryFeature.kind == FeatureKind::Taylor2;
@@ -204,7 +192,7 @@ struct Clauses {
 };
 } // namespace
 
-static Clauses clausesOf(const Draft &d, LinearSizes s, int64_t m,
+static Clauses clausesOf(const LinearDraft &d, LinearSizes s, int64_t m,
                          int64_t columns) {
   const LinearVariant &v = d.variant;
   int64_t states = s.b;
@@ -250,7 +238,7 @@ static Clauses clausesOf(const Draft &d, LinearSizes s, int64_t m,
   return c;
 }
 
-static std::string textOf(Random &random, const Draft &d,
+static std::string textOf(Random &random, const LinearDraft &d,
                           const LinearSizes &s) {
   const LinearVariant &v = d.variant;
   int64_t m = s.dk < 0 ? -1 : countFeatures(v, s.dk);
@@ -289,77 +277,10 @@ static std::string textOf(Random &random, const Draft &d,
 
 //===- operands and results -----------------------------------------------===//
 
-/// Operands as if all rows were in use.
-static LinearProblem drawRows(Random &random, const Draft &d,
-                              const LinearSizes &s) {
-  LinearVariant drawn = d.variant;
-  drawn.lengths = drawn.oneLength = drawn.packed = drawn.keyStarts = false;
-  uint64_t seed = random.next() >> 32;
-  if (!d.variant.packed)
-    return test::makeLinearProblem(drawn, d.dtype, s, seed);
-  // All sequences lie in one batch entry, but each has a state.
-  LinearSizes rows = s, states = s;
-  rows.b = 1;
-  states.sq = states.skv = 0;
-  LinearProblem p = test::makeLinearProblem(drawn, d.dtype, rows, seed);
-  p.linear.state =
-      test::makeLinearProblem(drawn, d.dtype, states, seed).linear.state;
-  p.sizes = s;
-  return p;
-}
-
-/// Some below 0 and some beyond the end.
-static int64_t drawLength(Random &random, const LinearSizes &s) {
-  return int64_t(random.below(size_t(s.skv + 6))) - 2;
-}
-
-static LinearProblem drawProblem(Random &random, const Draft &d,
-                                 const LinearSizes &s) {
-  LinearProblem p = drawRows(random, d, s);
-  oracle::Linear &l = p.linear;
-  DType sums = test::logitType(d.dtype);
-  for (std::vector<double> *decays : {&l.decay.data, &l.headDecay})
-    for (double &g : *decays) {
-      // A divisor that lost all it had, where nothing comes to it, is 0 to f32.
-      if (d.variant.divisor != Divisor::None && !d.isPositive)
-        g = std::max(g, -1.0);
-      if (d.grows && random.oneIn(3))
-        g = test::roundTo(sums, drawBetween(random, 0.0, 0.05));
-    }
-  if (d.startsHuge && s.skv > 0)
-    for (int64_t b = 0; b < s.b; ++b)
-      for (int64_t h = 0; h < s.hv; ++h)
-        l.decay.at(b, h, 0, 0) = random.oneIn(2) ? 89.0 : 100.0;
-  for (int64_t b = 0; d.variant.lengths && b < s.b; ++b)
-    l.lengths.push_back(d.variant.oneLength && b > 0 ? l.lengths[0]
-                                                     : drawLength(random, s));
-  if (d.variant.packed) {
-    l.queryStarts = drawStarts(random, s.b, s.sq);
-    test::spoilUnused(p.q, {}, l.queryStarts);
-  }
-  if (d.variant.keyStarts)
-    l.keyStarts = drawStarts(random, s.b, s.skv);
-  for (Array *array : {&p.k, &p.v, &l.read, &l.write, &l.beta, &l.decay})
-    test::spoilUnused(*array, l.lengths,
-                      d.variant.keyStarts ? l.keyStarts : l.queryStarts);
-  return p;
-}
-
-static LinearProblem disturbed(Random &random, const LinearProblem &p) {
-  LinearProblem moved = p;
-  oracle::Linear &l = moved.linear;
-  for (Array *array : {&moved.q, &moved.k, &moved.v, &l.read, &l.write, &l.beta,
-                       &l.bonus, &l.state})
-    disturb(random, array->data, roundingOf(p.dtype));
-  double sums = roundingOf(test::logitType(p.dtype));
-  disturb(random, l.decay.data, sums);
-  disturb(random, l.headDecay, sums);
-  return moved;
-}
-
-static RandomCall makeCall(Random &random, const Draft &d,
+static RandomCall makeCall(Random &random, const LinearDraft &d,
                            const LinearSizes &s) {
-  auto problem = std::make_shared<LinearProblem>(drawProblem(random, d, s));
+  auto problem =
+      std::make_shared<LinearProblem>(drawLinearProblem(random, d, s));
   oracle::LinearResult want = test::expectedOf(*problem);
   RandomCall call;
   std::ostringstream os;
@@ -384,9 +305,9 @@ static RandomCall makeCall(Random &random, const Draft &d,
     w.isUnsteady = d.variant.divisor != Divisor::None && !d.isPositive;
     w.wobble = [problem, isState, seed, values = a.data] {
       return wobbleOf(seed, values, [&](Random &random) {
-        oracle::LinearResult moved =
-            test::expectedOf(disturbed(random, *problem));
-        return isState ? moved.state.data : moved.o.data;
+        return isState
+                   ? test::expectedOf(disturbed(random, *problem)).state.data
+                   : movedOutput(random, *problem);
       });
     };
     call.wanted.push_back(std::move(w));
@@ -399,7 +320,7 @@ static RandomCall makeCall(Random &random, const Draft &d,
 
 RandomProgram attn::fuzz::makeLinear(uint64_t seed) {
   Random random(seed);
-  Draft d = drawDraft(random);
+  LinearDraft d = drawDraft(random);
   LinearSizes known = drawSizes(random, d, nullptr);
   int64_t heads = known.hk, oldDk = known.dk, oldSq = known.sq;
   hideSizes(random,
