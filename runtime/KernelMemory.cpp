@@ -2,7 +2,8 @@
 //
 // A list of live blocks per call, and a jump out of the kernel. Nothing but
 // compiled code is between the two ends of the jump, and that has nothing to
-// clean up except for the blocks.
+// clean up except for the blocks. The list lies in front of the blocks: memory
+// of its own could run out as well, and no exception passes compiled code.
 
 #include "runtime/KernelMemory.h"
 
@@ -10,9 +11,10 @@
 
 #include <atomic>
 #include <csetjmp>
+#include <cstdint>
 #include <cstdlib>
+#include <new>
 #include <sys/mman.h>
-#include <unordered_set>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -20,9 +22,18 @@
 namespace attn {
 
 namespace {
+struct Call;
+
+/// What lies in front of a block.
+struct alignas(16) Header {
+  Call *call; ///< null where the block is in no list
+  Header *previous, *next;
+  void *memory; ///< what is to be freed
+};
+
 struct Call {
   std::jmp_buf exit;
-  std::unordered_set<void *> blocks;
+  Header *blocks = nullptr;
 };
 } // namespace
 
@@ -61,22 +72,43 @@ bool runKernel(Kernel kernel, void **arguments) {
   if (isDone)
     return true;
   setFloatMode(mode);
-  for (void *block : call.blocks)
-    std::free(block);
+  for (Header *block = call.blocks; block;) {
+    Header *next = block->next;
+    std::free(block->memory);
+    block = next;
+  }
   return false;
 }
 
-static void *keep(void *memory) {
-  if (!current)
-    return memory;
-  if (memory) {
-    current->blocks.insert(memory);
-    return memory;
-  }
+/// Leaves the kernel, unless it is in a parallel region.
+static void *runOut() {
   int (*isInParallel)() = parallelProbe;
-  if (!isInParallel || !isInParallel())
+  if (current && (!isInParallel || !isInParallel()))
     std::longjmp(current->exit, 1);
   return nullptr;
+}
+
+/// The block that begins `offset` bytes behind `memory`, in the list of the
+/// call.
+static void *keep(void *memory, size_t offset) {
+  if (!memory)
+    return runOut();
+  char *block = static_cast<char *>(memory) + offset;
+  auto *header = new (block - sizeof(Header)) Header{};
+  header->memory = memory;
+  header->call = current;
+  if (current) {
+    header->next = current->blocks;
+    if (header->next)
+      header->next->previous = header;
+    current->blocks = header;
+  }
+  return block;
+}
+
+/// Bytes in front of a block of the alignment, a power of 2.
+static size_t offsetOf(size_t alignment) {
+  return alignment < sizeof(Header) ? sizeof(Header) : alignment;
 }
 
 /// The size of a page that the kernel may give for many small ones.
@@ -96,24 +128,33 @@ static void *allocateLarge(size_t bytes) {
 
 void *kernelAllocate(size_t bytes) {
   if (!fitsIntoMemory(bytes))
-    return keep(nullptr);
-  if (bytes >= 2 * hugePage)
-    return keep(allocateLarge(bytes));
-  // malloc(0) may return null without being out of memory.
-  return keep(std::malloc(bytes ? bytes : 1));
+    return runOut();
+  size_t offset = offsetOf(alignof(std::max_align_t));
+  size_t all = bytes + offset;
+  return keep(bytes >= 2 * hugePage ? allocateLarge(all) : std::malloc(all),
+              offset);
 }
 
 void *kernelAllocateAligned(size_t alignment, size_t bytes) {
   if (!fitsIntoMemory(bytes))
-    return keep(nullptr);
-  return keep(
-      std::aligned_alloc(alignment, (bytes / alignment + 1) * alignment));
+    return runOut();
+  size_t offset = offsetOf(alignment);
+  size_t whole = (bytes + offset + alignment - 1) / alignment * alignment;
+  return keep(std::aligned_alloc(alignment, whole), offset);
 }
 
-void kernelFree(void *memory) {
-  if (current)
-    current->blocks.erase(memory);
-  std::free(memory);
+void kernelFree(void *block) {
+  if (!block)
+    return;
+  auto *header =
+      reinterpret_cast<Header *>(static_cast<char *>(block) - sizeof(Header));
+  if (header->call) {
+    (header->previous ? header->previous->next : header->call->blocks) =
+        header->next;
+    if (header->next)
+      header->next->previous = header->previous;
+  }
+  std::free(header->memory);
 }
 
 } // namespace attn
