@@ -5,6 +5,7 @@
 
 #include "passes/Registration.h"
 #include "tools/LlvmOptions.h"
+#include "tools/LlvmOutput.h"
 #include "tools/attn-lsp-server/CheckedInput.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
@@ -26,6 +27,7 @@ getInputStyle(llvm::ArrayRef<char *> arguments) {
 
 int main(int argc, char **argv) {
   attn::hideLlvmOptions();
+  attn::exitWhereOutputFails("attn-lsp-server");
   std::string problem =
       attn::checkStandardInput(getInputStyle(llvm::ArrayRef(argv, argc)));
   if (!problem.empty()) {

@@ -6,15 +6,16 @@
 
 #include "passes/Registration.h"
 #include "passes/analysis/Explain.h"
+#include "runtime/Files.h"
 #include "runtime/compile/ToolInput.h"
 #include "tools/LlvmOptions.h"
+#include "tools/LlvmOutput.h"
 
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
@@ -29,21 +30,24 @@ static LogicalResult run(StringRef inputName, StringRef outputName,
   }
   if (failed(::attn::checkToolInput(*input)))
     return failure();
-  std::unique_ptr<llvm::ToolOutputFile> output =
-      openOutputFile(outputName, &error);
-  if (!output) {
-    llvm::errs() << error << "\n";
+  if (outputName == "-")
+    return MlirOptMain(llvm::outs(), std::move(input), registry, config);
+  // A file that is there stays whole until the new one is.
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (failed(MlirOptMain(stream, std::move(input), registry, config)))
+    return failure();
+  if (auto done = ::attn::writeFile(outputName.str(), {text}); !done) {
+    llvm::errs() << done.error().message << "\n";
     return failure();
   }
-  if (failed(MlirOptMain(output->os(), std::move(input), registry, config)))
-    return failure();
-  output->keep();
   return success();
 }
 
 int ::attn::optMain(int argc, char **argv, StringRef name) {
   llvm::InitLLVM init(argc, argv);
   hideLlvmOptions();
+  exitWhereOutputFails("attn-opt");
   DialectRegistry registry;
   mlir::attn::registerAttn(registry);
   mlir::attn::registerAttnPasses();

@@ -8,6 +8,7 @@
 #include "passes/Registration.h"
 #include "runtime/compile/ToolInput.h"
 #include "tools/LlvmOptions.h"
+#include "tools/LlvmOutput.h"
 
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -28,6 +29,7 @@ static LogicalResult checkInputs(ArrayRef<char *> arguments) {
 
 int main(int argc, char **argv) {
   ::attn::hideLlvmOptions();
+  ::attn::exitWhereOutputFails("attn-reduce");
   if (failed(checkInputs(ArrayRef(argv, argc).drop_front())))
     return EXIT_FAILURE;
   DialectRegistry registry;

@@ -24,7 +24,7 @@ void *operator new(size_t bytes) {
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
-/// Blocks of all kinds, some of which are freed, first, last and between.
+/// Blocks of all kinds, freed from the ends of the list and from between.
 static void useBlocks(void **) {
   void *blocks[12];
   for (size_t n = 0; n < 12; ++n) {
@@ -36,7 +36,7 @@ static void useBlocks(void **) {
       std::abort();
     std::memset(blocks[n], int(n), bytes);
   }
-  for (size_t n : {11, 0, 6, 5, 3})
+  for (size_t n : {11, 0, 6, 5, 3, 4, 1, 10, 2, 9, 7, 8})
     kernelFree(blocks[n]);
   kernelFree(nullptr);
 }
@@ -53,6 +53,9 @@ TEST(KernelMemory, runs_out_where_there_is_no_other) {
   bool isDone = runKernel(
       [](void **arguments) {
         useBlocks(arguments);
+        kernelAllocate(1000);
+        kernelFree(kernelAllocate(10));
+        kernelAllocateAligned(64, 1000);
         kernelAllocate(SIZE_MAX / 2);
       },
       nullptr);
