@@ -2,10 +2,11 @@
 //
 // Texts that crash MLIR's own parser, found before it sees them. A dense array
 // of `index` is cast to an array of floats. A value that is used above its
-// definition refers to memory that is freed if the op with the defining region
-// then fails to parse; without branches between blocks, no valid text refers
-// forward. Lists of dimensions of linalg.transpose, broadcast and reduce that
-// fail to parse become attributes all the same, which are null.
+// definition, or behind the region that defines it and above another that
+// defines the same name, refers to memory that is freed if the op with the
+// defining region then fails to parse; without branches between blocks, no
+// valid text refers forward. Lists of dimensions of linalg.transpose, broadcast
+// and reduce that fail to parse become attributes all the same, which are null.
 
 #include "runtime/compile/Source.h"
 
@@ -37,8 +38,14 @@ private:
   size_t skipName(size_t k) const {
     return std::min(text.find_first_not_of(kNameChars, k), text.size());
   }
+  /// Where a name that is defined may be used.
+  enum class Scope { function, braces, nextBraces };
+
   bool isResult(size_t end) const;
-  bool isArgument(size_t end) const;
+  bool isInHeader() const;
+  std::optional<Scope> getArgumentScope(size_t end) const;
+  void define(StringRef name, Scope scope);
+  void visitBrace();
   bool isInduction() const;
   bool startFunction();
   bool isInBranchingFunction() const;
@@ -54,9 +61,13 @@ private:
   size_t position = 0;
   size_t function = 0; ///< where the function begins that is being read
   char last = '\0';    ///< in front of `position`, but spaces and comments
-  bool lastWasArgument = false;
+  std::optional<Scope> lastArgument; ///< the scope, if it was one
   bool lastWasInduction = false;
   StringSet<> defined, usedBefore;
+  /// Names that go at the end of each pair of braces that is open, and those
+  /// of the pair that is opened next.
+  SmallVector<SmallVector<StringRef>> braces;
+  SmallVector<StringRef> nextBraces;
 };
 } // namespace
 
@@ -86,18 +97,57 @@ static StringRef takeWord(StringRef &before) {
   return word;
 }
 
-/// True for the names of `(%a: type, %b: type)` behind `@f` or `^bb`, or on its
-/// own. Behind another word, as in `offset(%a : index)`, it is a use.
-bool ParserFaultFinder::isArgument(size_t end) const {
+/// True for a name in front of `=` that is an operation's for its region, as in
+/// `scf.for %i = %a to %b iter_args(%x = %y, %z = %w)`.
+bool ParserFaultFinder::isInHeader() const {
+  if (last == '(')
+    return true;
+  StringRef before = text.take_front(position).rtrim();
+  if (last != ',')
+    return takeWord(before).ends_with(".for");
+  // A list of results has no `=` within it.
+  before = before.take_front(before.rfind('%')).rtrim();
+  return before.ends_with("=");
+}
+
+/// The scope of the names of `(%a: type, %b: type)` behind `@f` or `^bb`, or on
+/// its own. Behind another word, as in `offset(%a : index)`, it is a use.
+std::optional<ParserFaultFinder::Scope>
+ParserFaultFinder::getArgumentScope(size_t end) const {
   if (at(skipSpaces(end)) != ':')
-    return false;
+    return std::nullopt;
   StringRef before = text.take_front(position).rtrim();
   if (before.ends_with(","))
-    return lastWasArgument;
+    return lastArgument;
   if (!before.consume_back("("))
-    return false;
-  return takeWord(before).empty() || before.ends_with("@") ||
-         before.ends_with("^");
+    return std::nullopt;
+  if (takeWord(before).empty())
+    return Scope::nextBraces;
+  if (before.ends_with("@"))
+    return Scope::function;
+  if (before.ends_with("^"))
+    return Scope::braces;
+  return std::nullopt;
+}
+
+void ParserFaultFinder::define(StringRef name, Scope scope) {
+  if (!defined.insert(name).second)
+    return;
+  if (scope == Scope::nextBraces)
+    nextBraces.push_back(name);
+  else if (scope == Scope::braces && !braces.empty())
+    braces.back().push_back(name);
+}
+
+/// Opens or closes a scope.
+void ParserFaultFinder::visitBrace() {
+  if (text[position] == '{') {
+    braces.push_back(std::move(nextBraces));
+    nextBraces.clear();
+  } else if (!braces.empty()) {
+    for (StringRef name : braces.pop_back_val())
+      defined.erase(name);
+  }
 }
 
 /// True for the names in front of the bounds of a loop over several variables,
@@ -122,6 +172,7 @@ bool ParserFaultFinder::startFunction() {
       !(mayBranch && rest.starts_with("llvm.func")))
     return false;
   defined.clear();
+  nextBraces.clear();
   // In a source, what was used without a definition stays so.
   if (mayBranch)
     usedBefore.clear();
@@ -149,13 +200,16 @@ bool ParserFaultFinder::isInBranchingFunction() const {
 std::optional<ParserFault> ParserFaultFinder::visitValue() {
   size_t end = skipName(position + 1);
   StringRef name = text.slice(position, end);
-  lastWasArgument = isArgument(end);
+  lastArgument = getArgumentScope(end);
   lastWasInduction = isInduction();
-  if (lastWasArgument || lastWasInduction || isResult(end)) {
+  bool isName = isResult(end);
+  if (lastArgument || lastWasInduction || isName) {
     if (usedBefore.contains(name) &&
         !(branches == Branches::allowed && isInBranchingFunction()))
       return fault("'" + name.take_front(60) + "' to be defined above its use");
-    defined.insert(name);
+    define(name, lastArgument                       ? *lastArgument
+                 : lastWasInduction || isInHeader() ? Scope::nextBraces
+                                                    : Scope::braces);
   } else if (!defined.contains(name)) {
     usedBefore.insert(name);
   }
@@ -236,6 +290,8 @@ std::optional<ParserFault> ParserFaultFinder::run() {
       if (std::optional<ParserFault> found = visitWord())
         return found;
     } else {
+      if (text[position] == '{' || text[position] == '}')
+        visitBrace();
       if (!isSpace(text[position]))
         last = text[position];
       ++position;

@@ -195,6 +195,42 @@ TEST(Source, values_are_defined_above_their_uses) {
                        "func.func @g() { %a = op.y }"));
 }
 
+TEST(Source, values_are_used_in_the_region_that_defines_them) {
+  auto message = [](int line) {
+    return "line " + std::to_string(line) +
+           ": expected '%s' to be defined above its use";
+  };
+  const char *twice[] = {
+      "op.x {^bb0(%s: f32): op.y %s}\n",
+      "op.x {%s = op.y}\n",
+      "linalg.reduce (%r: f32, %s: f32) { op.y %r, %s }\n",
+      "scf.for %s = %a to %b { op.y %s }\n",
+      "scf.for %i = %a to %b iter_args(%s = %a, %r = %b) { op.y %r, %s }\n",
+      "scf.for %i = %a to %b iter_args(%r = %a, %s = %b) { op.y %r, %s }\n",
+      "scf.forall (%r, %s) in (2, 3) { op.y %r, %s }\n"};
+  const std::string first = "%a, %b = op.w\n";
+  for (std::string region : twice) {
+    EXPECT_FALSE(faultOf(first + region + region)) << region;
+    EXPECT_EQ(faultOf(first + region + "op.x %s\n" + region), message(4))
+        << region;
+    EXPECT_EQ(faultOf(first + region + "op.x { op.y %s }\n" + region),
+              message(4))
+        << region;
+    // Braces of attributes are no scope.
+    std::string inner = "op.z { op.x {a = 1}\n" + region + "}\n";
+    EXPECT_FALSE(faultOf(first + inner + inner)) << region;
+  }
+  // Results and arguments are visible behind the regions of their operations.
+  const char *visible[] = {
+      "%s = scf.for %i = %a to %b {}\n", "%r, %s = op.x { op.y }\n",
+      "%s, %r = op.x { op.y }\n", "func.func @f(%s: f32) attributes {a} {\n",
+      "%i = op.x // as (\n%s = op.x {} // and,\n"};
+  for (std::string region : visible)
+    EXPECT_FALSE(faultOf(region + "op.x {b} {op.y %s}\nop.y %s\n" +
+                         "func.func @g() { %s = op.x }"))
+        << region;
+}
+
 TEST(Source, loops_define_their_variables) {
   const char *twice = "func.func @f() {\n"
                       "scf.forall (%i, %j) in (2, 3) { op.x %i, %j }\n"
