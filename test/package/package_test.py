@@ -217,6 +217,9 @@ def install(build, work):
     run("cmake", "--install", build, "--prefix", first)
     check_programs(first)
     check_jit_host(work / "installed-jit-host", first, "clang++-22")
+    for name in ("LICENSE", "SECURITY.md"):
+        expect((first / "share/doc/attn" / name).read_text() ==
+               (ROOT / name).read_text(), f"{name}: expected it installed")
     first.rename(work / "moved")
     check_programs(work / "moved")
     for path in (work / "moved").rglob("*"):
