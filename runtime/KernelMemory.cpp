@@ -9,9 +9,9 @@
 
 #include "runtime/PhysicalMemory.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csetjmp>
-#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <sys/mman.h>
@@ -106,11 +106,6 @@ static void *keep(void *memory, size_t offset) {
   return block;
 }
 
-/// Bytes in front of a block of the alignment, a power of 2.
-static size_t offsetOf(size_t alignment) {
-  return alignment < sizeof(Header) ? sizeof(Header) : alignment;
-}
-
 /// The size of a page that the kernel may give for many small ones.
 static constexpr size_t hugePage = size_t(1) << 21;
 
@@ -129,16 +124,16 @@ static void *allocateLarge(size_t bytes) {
 void *kernelAllocate(size_t bytes) {
   if (!fitsIntoMemory(bytes))
     return runOut();
-  size_t offset = offsetOf(alignof(std::max_align_t));
-  size_t all = bytes + offset;
+  size_t all = bytes + sizeof(Header);
   return keep(bytes >= 2 * hugePage ? allocateLarge(all) : std::malloc(all),
-              offset);
+              sizeof(Header));
 }
 
 void *kernelAllocateAligned(size_t alignment, size_t bytes) {
   if (!fitsIntoMemory(bytes))
     return runOut();
-  size_t offset = offsetOf(alignment);
+  // Both are powers of 2.
+  size_t offset = std::max(alignment, sizeof(Header));
   size_t whole = (bytes + offset + alignment - 1) / alignment * alignment;
   return keep(std::aligned_alloc(alignment, whole), offset);
 }

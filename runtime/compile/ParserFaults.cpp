@@ -29,6 +29,9 @@ public:
   std::optional<ParserFault> run();
 
 private:
+  /// Where a name that is defined may be used.
+  enum class Scope { function, braces, nextBraces };
+
   char at(size_t k) const { return k < text.size() ? text[k] : '\0'; }
   size_t skipSpaces(size_t k) const {
     while (at(k) == ' ' || at(k) == '\t')
@@ -38,9 +41,6 @@ private:
   size_t skipName(size_t k) const {
     return std::min(text.find_first_not_of(kNameChars, k), text.size());
   }
-  /// Where a name that is defined may be used.
-  enum class Scope { function, braces, nextBraces };
-
   bool isResult(size_t end) const;
   bool isInHeader() const;
   std::optional<Scope> getArgumentScope(size_t end) const;
@@ -202,8 +202,7 @@ std::optional<ParserFault> ParserFaultFinder::visitValue() {
   StringRef name = text.slice(position, end);
   lastArgument = getArgumentScope(end);
   lastWasInduction = isInduction();
-  bool isName = isResult(end);
-  if (lastArgument || lastWasInduction || isName) {
+  if (lastArgument || lastWasInduction || isResult(end)) {
     if (usedBefore.contains(name) &&
         !(branches == Branches::allowed && isInBranchingFunction()))
       return fault("'" + name.take_front(60) + "' to be defined above its use");

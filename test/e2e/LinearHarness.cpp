@@ -202,18 +202,17 @@ void attn::test::spoilUnused(Array &array, const std::vector<int64_t> &lengths,
   // Rows in use of each batch entry; with starts there is one of these.
   std::vector<std::vector<bool>> used(size_t(array.b),
                                       std::vector<bool>(size_t(array.s)));
-  auto rowsIn = [](const std::vector<int64_t> &lengths, size_t n,
-                   int64_t most) {
+  auto rowsOf = [&](size_t n, int64_t most) {
     return lengths.empty() ? most : std::clamp<int64_t>(lengths[n], 0, most);
   };
   if (starts.empty())
     for (size_t b = 0; b < used.size(); ++b)
-      std::fill_n(used[b].begin(), rowsIn(lengths, b, array.s), true);
-  for (size_t n = 0, first = 0; n + 1 < starts.size(); ++n) {
-    first = size_t(std::clamp<int64_t>(starts[n], int64_t(first), array.s));
-    int64_t end = std::clamp<int64_t>(starts[n + 1], int64_t(first), array.s);
-    std::fill_n(used.at(0).begin() + int64_t(first),
-                rowsIn(lengths, n, end - int64_t(first)), true);
+      std::fill_n(used[b].begin(), rowsOf(b, array.s), true);
+  int64_t first = 0;
+  for (size_t n = 0; n + 1 < starts.size(); ++n) {
+    first = std::clamp(starts[n], first, array.s);
+    int64_t end = std::clamp(starts[n + 1], first, array.s);
+    std::fill_n(used.at(0).begin() + first, rowsOf(n, end - first), true);
   }
   for (int64_t b = 0; b < array.b; ++b)
     for (int64_t h = 0; h < array.h; ++h)

@@ -115,9 +115,7 @@ RandomProgram attn::fuzz::makeFavor(Random &random) {
     x->favor.w =
         drawValues(random, d.projectionType, size_t(m * head), -1.75, 1.75);
     if (d.hasLengths) {
-      x->favor.lengths = drawLengths(random, b, skv);
-      if (d.isOneLength && b > 0)
-        x->favor.lengths.assign(size_t(b), x->favor.lengths[0]);
+      x->favor.lengths = drawLengths(random, b, skv, d.isOneLength);
       test::spoilUnused(x->k, x->favor.lengths);
       test::spoilUnused(x->v, x->favor.lengths);
     }

@@ -36,11 +36,6 @@ static LinearProblem drawRows(Random &random, const LinearDraft &d,
   return p;
 }
 
-/// Some below 0 and some beyond the end.
-static int64_t drawLength(Random &random, const LinearSizes &s) {
-  return int64_t(random.below(size_t(s.skv + 6))) - 2;
-}
-
 LinearProblem attn::fuzz::drawLinearProblem(Random &random,
                                             const LinearDraft &d,
                                             const LinearSizes &s) {
@@ -69,9 +64,8 @@ LinearProblem attn::fuzz::drawLinearProblem(Random &random,
     for (int64_t b = 0; b < s.b; ++b)
       for (int64_t h = 0; h < s.hv; ++h)
         l.decay.at(b, h, 0, 0) = random.oneIn(2) ? 89.0 : 100.0;
-  for (int64_t b = 0; d.variant.lengths && b < s.b; ++b)
-    l.lengths.push_back(d.variant.oneLength && b > 0 ? l.lengths[0]
-                                                     : drawLength(random, s));
+  if (d.variant.lengths)
+    l.lengths = drawLengths(random, s.b, s.skv, d.variant.oneLength);
   if (d.variant.packed) {
     l.queryStarts = drawStarts(random, s.b, s.sq);
     test::spoilUnused(p.q, {}, l.queryStarts);

@@ -30,14 +30,6 @@ void attn::fuzz::addArray(test::Arguments &arguments, DType dtype,
   arguments.add(dtype, {a.b, a.h, a.s, a.d}, a.data);
 }
 
-std::vector<int64_t> attn::fuzz::drawLengths(Random &random, int64_t batch,
-                                             int64_t rows) {
-  std::vector<int64_t> lengths;
-  for (int64_t b = 0; b < batch; ++b)
-    lengths.push_back(int64_t(random.below(size_t(rows + 6))) - 2);
-  return lengths;
-}
-
 Wanted attn::fuzz::wantedOf(const std::string &name, DType dtype,
                             DType precision, const Array &a) {
   Wanted w;

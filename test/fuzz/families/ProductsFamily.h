@@ -29,8 +29,6 @@ inline int64_t sizeOr(int64_t known, int64_t drawn) {
 oracle::Array drawArray(Random &random, DType dtype, oracle::Array array,
                         double most);
 void addArray(test::Arguments &arguments, DType dtype, const oracle::Array &a);
-/// Numbers of rows in use, some below 0 and some beyond the end.
-std::vector<int64_t> drawLengths(Random &random, int64_t batch, int64_t rows);
 /// An array as a result, without a wobble.
 Wanted wantedOf(const std::string &name, DType dtype, DType precision,
                 const oracle::Array &a);

@@ -91,6 +91,16 @@ std::vector<int64_t> attn::fuzz::drawStarts(Random &random, int64_t sequences,
   return starts;
 }
 
+std::vector<int64_t> attn::fuzz::drawLengths(Random &random, int64_t count,
+                                             int64_t rows, bool isOne) {
+  std::vector<int64_t> lengths;
+  for (int64_t n = 0; n < count; ++n)
+    lengths.push_back(isOne && n > 0
+                          ? lengths[0]
+                          : int64_t(random.below(size_t(rows + 6))) - 2);
+  return lengths;
+}
+
 double attn::fuzz::roundingOf(DType dtype) {
   switch (dtype) {
   case DType::f64:

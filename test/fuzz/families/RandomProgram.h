@@ -85,6 +85,10 @@ int64_t countOf(const std::vector<int64_t> &sizes);
 /// then they reach beyond both ends.
 std::vector<int64_t> drawStarts(Random &random, int64_t sequences,
                                 int64_t rows);
+/// Numbers of rows in use, some below 0 and some beyond the end; one for all
+/// where `isOne`.
+std::vector<int64_t> drawLengths(Random &random, int64_t count, int64_t rows,
+                                 bool isOne = false);
 
 /// The largest relative error of a rounding to the type.
 double roundingOf(DType dtype);

@@ -275,17 +275,11 @@ static void addLengths(Random &random, SoftmaxClauses &c) {
   c.clauses.push_back("lengths(%len : " + type + ")");
   c.binds.push_back([=](Problem &p, Random &random) {
     std::vector<int64_t> &list = p.attention.lengths;
-    auto draw = [&] {
-      return int64_t(random.below(size_t(p.sizes.skv + 6))) - 2;
-    };
-    if (isIndex) {
-      list.assign(size_t(p.sizes.b), draw());
+    list = drawLengths(random, p.sizes.b, p.sizes.skv, isIndex);
+    if (isIndex)
       p.captured.add(list.empty() ? p.sizes.skv : list[0]);
-      return;
-    }
-    for (int64_t b = 0; b < p.sizes.b; ++b)
-      list.push_back(draw());
-    p.captured.add(element, {p.sizes.b}, toValues(list));
+    else
+      p.captured.add(element, {p.sizes.b}, toValues(list));
   });
 }
 

@@ -47,27 +47,27 @@ def run(seed, to):
     return read(to)
 
 
-old = run(1, output)
+first = run(1, output)
 shutil.rmtree(cache)
 start = time.time()
-new = run(2, os.path.join(folder, "new.npy"))
+second = run(2, os.path.join(folder, "second.npy"))
 seconds = time.time() - start
-if old == new:
+if first == second:
     sys.exit("expected results that differ")
 
 random.seed(0)
 written = 0
 for _ in range(kills):
     shutil.rmtree(cache, ignore_errors=True)
-    shutil.copy(os.path.join(folder, "new.npy"), output)
+    shutil.copy(os.path.join(folder, "second.npy"), output)
     process = subprocess.Popen(command(1, output), stdout=subprocess.DEVNULL)
     time.sleep(random.uniform(0, 1.2 * seconds))
     process.kill()
     process.wait()
     found = read(output)
-    if found not in (old, new):
+    if found not in (first, second):
         sys.exit(f"{output}: neither the file of before nor the new one")
-    written += found == old
-    if run(2, os.path.join(folder, "after.npy")) != new:
+    written += found == first
+    if run(2, os.path.join(folder, "after.npy")) != second:
         sys.exit("a wrong result after a kill")
 print(f"{kills} kills, {written} results written, all whole")
